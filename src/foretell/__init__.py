@@ -1,0 +1,1 @@
+"""Foretell shows what a deployment will change before it does."""

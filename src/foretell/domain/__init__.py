@@ -1,0 +1,1 @@
+"""WHAT IS TRUE: what a plan is, and what follows from what is known. Pure."""
