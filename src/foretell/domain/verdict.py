@@ -1,0 +1,143 @@
+"""What the rules say of an invocation: verdicts, denials, and the document they judge.
+
+A verdict is *passed* only if its rule ran and denied nothing: a rule that errs is an error of the
+gate, and no rule at all is "no rules", never "passed".
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from foretell.domain.context import DispatchContext, Side
+from foretell.domain.plan import JsonObject
+from foretell.domain.target import Matches, Policy
+
+RESERVED = frozenset(
+    {
+        "agent_type",
+        "deployment",
+        "environment",
+        "resource",
+        "proposed_version",
+        "current_version",
+    }
+)
+"""Top-level keys of the policy document that no kind may bear (RFC 0013 "Validation")."""
+
+
+class VerdictStatus(StrEnum):
+    """One rule's answer about one invocation."""
+
+    PASSED = "passed"
+    DENIED = "denied"
+    ERRORED = "errored"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule as it applies: its policy, its Rego text, and whether a denial fails the check."""
+
+    policy: str
+    name: str
+    rego: str
+    description: str = ""
+    mandatory: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """One reason why a rule said no; `details` is what the rule gave beside `msg`."""
+
+    message: str
+    details: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A rule's answer. `message` tells why it erred; `overridden_by` names who overrode it."""
+
+    policy: str
+    rule: str
+    status: VerdictStatus
+    mandatory: bool = True
+    denials: tuple[Denial, ...] = ()
+    warnings: tuple[str, ...] = ()
+    message: str = ""
+    overridden_by: tuple[str, ...] = ()
+
+    @property
+    def blocks(self) -> bool:
+        """Whether it fails the check: a mandatory denial that nobody overrode, or any error."""
+        if self.status is VerdictStatus.ERRORED:
+            return True
+        return self.status is VerdictStatus.DENIED and self.mandatory and not self.overridden_by
+
+
+def rules_for(
+    policies: Iterable[Policy], context: DispatchContext, matches: Matches
+) -> tuple[Rule, ...]:
+    """The rules whose policy selects this invocation, by policy and rule name."""
+    side = context.side
+    scope = {
+        "deployment": side.deployment,
+        "environment": side.environment,
+        "resource": side.resource,
+        "jobAgent": {
+            "id": context.agent.id,
+            "name": context.agent.name,
+            "type": context.agent.type,
+        },
+    }
+    rules = [
+        Rule(policy.name, rule.name, rule.rego, rule.description, rule.mandatory)
+        for policy in policies
+        if matches(policy.selector, scope)
+        for rule in policy.rules
+    ]
+    return tuple(sorted(rules, key=lambda rule: (rule.policy, rule.name)))
+
+
+@dataclass(frozen=True, slots=True)
+class KindDocument:
+    """One kind as rules see it: parsed sides, so that they can address fields."""
+
+    current: Any
+    proposed: Any
+    has_changes: bool | None
+    changes: tuple[JsonObject, ...] = ()
+
+
+def rule_input(context: DispatchContext, kinds: Mapping[str, KindDocument]) -> dict[str, Any]:
+    """RFC 0013's flat document: a key per kind beside the reserved ones."""
+    side = context.side
+    return {
+        **{kind: _kind_input(document) for kind, document in kinds.items()},
+        "agent_type": context.agent.type,
+        "deployment": dict(side.deployment),
+        "environment": dict(side.environment),
+        "resource": dict(side.resource),
+        "proposed_version": _version(context.proposed),
+        "current_version": _version(context.current),
+    }
+
+
+def _kind_input(document: KindDocument) -> dict[str, Any]:
+    return {
+        "current": document.current,
+        "proposed": document.proposed,
+        "has_changes": document.has_changes,
+        "changes": [dict(change) for change in document.changes],
+    }
+
+
+def _version(side: Side | None) -> dict[str, Any] | None:
+    return side.version.describe() if side is not None else None
+
+
+def errored(rules: Sequence[Rule], message: str) -> tuple[Verdict, ...]:
+    """Every rule as errored for one cause: a gate that could not be asked is not passed."""
+    return tuple(
+        Verdict(rule.policy, rule.name, VerdictStatus.ERRORED, rule.mandatory, message=message)
+        for rule in rules
+    )
