@@ -1,0 +1,1 @@
+"""TEXT IN, VALUES OUT, AND BACK. Pure."""
