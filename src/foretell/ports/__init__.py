@@ -1,0 +1,55 @@
+"""WHAT WE NEED from outside, in the engine's words.
+
+Every promise below is a test of the contract suite in `foretell.testing`. Adapters translate
+their own errors into those of `domain/errors.py` and chain the cause.
+"""
+
+from foretell.ports.agent import Agent, Agents, AgentTools, Renders, Revealed, Secrets, Templates
+from foretell.ports.clock import Clock, Ids
+from foretell.ports.judge import Reporter, Selectors, Validator
+from foretell.ports.queue import Job, Step
+from foretell.ports.rows import (
+    InventoryItem,
+    InventoryKind,
+    PlanBasis,
+    PlannedInvocation,
+    PlannedTarget,
+    PlanUsage,
+    Role,
+    Settled,
+    Token,
+    Workspace,
+)
+from foretell.ports.store import InventoryTx, PlanTx, Store, TokenTx, Tx
+
+__all__ = [
+    "Agent",
+    "AgentTools",
+    "Agents",
+    "Clock",
+    "Ids",
+    "InventoryItem",
+    "InventoryKind",
+    "InventoryTx",
+    "Job",
+    "PlanBasis",
+    "PlanTx",
+    "PlanUsage",
+    "PlannedInvocation",
+    "PlannedTarget",
+    "Renders",
+    "Reporter",
+    "Revealed",
+    "Role",
+    "Secrets",
+    "Selectors",
+    "Settled",
+    "Step",
+    "Store",
+    "Templates",
+    "Token",
+    "TokenTx",
+    "Tx",
+    "Validator",
+    "Workspace",
+]

@@ -1,0 +1,108 @@
+"""Environment and file -> one frozen Settings. Read once, at the start, by `wiring`.
+
+The environment (`FORETELL_<FIELD>`) beats the YAML file that `FORETELL_CONFIG` names. Every field
+is described in docs/reference/settings.md.
+"""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from foretell.domain.errors import InvalidRequest, Problem
+
+
+def default_data_dir() -> Path:
+    """Where the embedded database lives: `$XDG_DATA_HOME/foretell`, ~/.local/share by default.
+
+    Root's home is closed to the account that the database runs as: /var/lib/foretell there.
+    """
+    if os.geteuid() == 0 and "XDG_DATA_HOME" not in os.environ:
+        return Path("/var/lib/foretell")
+    base = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(base).expanduser() / "foretell"
+
+
+def default_cache_dir() -> Path:
+    """What can be fetched again: `$XDG_CACHE_HOME/foretell`, ~/.cache by default."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "foretell"
+
+
+class Settings(BaseSettings):
+    """The server's settings. Durations are ISO 8601 (`PT10M`) or seconds."""
+
+    model_config = SettingsConfigDict(env_prefix="FORETELL_", frozen=True, extra="forbid")
+
+    database_url: SecretStr | None = None
+    """A PostgreSQL 15 or newer; without it an embedded one is started in `data_dir`."""
+    data_dir: Path = Field(default_factory=default_data_dir)
+    cache_dir: Path = Field(default_factory=default_cache_dir)
+    secret_key: SecretStr | None = None
+    """At least 32 bytes, the same for all workers: for secrets at rest, which nothing needs yet."""
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65535)
+    public_url: str = ""
+    """Where people reach the pages; links appear once it is set."""
+    log_format: Literal["console", "json"] = "console"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    worker_concurrency: int = Field(default=16, ge=1, le=256)
+    """How many steps one worker process runs at once."""
+    sweep_every: timedelta = timedelta(seconds=15)
+    chart_roots: tuple[Path, ...] = ()
+    """Folders below which a server may read charts and repositories by path; none by default."""
+    secret_roots: tuple[Path, ...] = ()
+    """Folders below which `{file: PATH}` references may be read by a server; none by default."""
+    helm: Path | None = None
+    """The helm program; else the first `helm` on PATH."""
+    opa: Path | None = None
+    """The opa program that judges rules; else the embedded engine, else the first on PATH."""
+
+    plans_per_minute: int = Field(default=30, ge=1)
+    plans_computing: int = Field(default=10, ge=1)
+    workspace_plans_per_minute: int = Field(default=120, ge=1)
+    workspace_plans_computing: int = Field(default=50, ge=1)
+    plan_deadline: timedelta = timedelta(minutes=30)
+    plan_retention: timedelta = timedelta(hours=1)
+    github_plan_retention: timedelta = timedelta(days=14)
+
+    def for_agents(self, *, trusted: bool) -> dict[str, Any]:
+        """The part that agents see; `trusted`: any path of this machine may be read."""
+        return {
+            "cacheDir": str(self.cache_dir),
+            "helm": str(self.helm) if self.helm else "",
+            "chartRoots": None if trusted else [str(root) for root in self.chart_roots],
+        }
+
+
+def read_settings() -> Settings:
+    """The settings of this process. Raises InvalidRequest that names each wrong setting."""
+    try:
+        return Settings(**_from_file(os.environ.get("FORETELL_CONFIG", "")))
+    except ValidationError as error:
+        problems = [
+            Problem("settings", ".".join(map(str, one["loc"])), one["msg"])
+            for one in error.errors(include_input=False, include_url=False)
+        ]
+        raise InvalidRequest("the settings can't be used", problems) from error
+
+
+def _from_file(path: str) -> dict[str, Any]:
+    """The file's values that the environment does not set: keyword arguments would beat it."""
+    if not path:
+        return {}
+    try:
+        content = yaml.safe_load(Path(path).read_text(encoding="utf-8")) or {}
+    except (OSError, yaml.YAMLError) as error:
+        raise InvalidRequest(f"FORETELL_CONFIG={path} can't be read: {error}") from error
+    if not isinstance(content, dict):
+        raise InvalidRequest(f"FORETELL_CONFIG={path} must hold a map of settings")
+    return {
+        key: value for key, value in content.items() if f"FORETELL_{key.upper()}" not in os.environ
+    }
