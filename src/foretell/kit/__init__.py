@@ -1,0 +1,1 @@
+"""WHAT THE ADAPTERS SHARE: one door each to HTTP, child processes, git."""
