@@ -1,0 +1,26 @@
+"""Step 6: whoever asked is told. The plan is complete regardless of what comes of it."""
+
+from collections.abc import Sequence
+
+from foretell.domain.plan import PlanId
+from foretell.ports import Reporter, Store
+
+
+async def report(store: Store, reporters: Sequence[Reporter], plan_id: PlanId) -> None:
+    """Show the plan as it stands now; raises ExceptionGroup for the reporters that failed.
+
+    Then the queue asks all of them again; one that fails does not keep it from the others.
+    """
+    async with store.begin() as tx:
+        plan = await tx.plan(plan_id)
+        shown = await tx.report(plan_id) if plan is not None else None
+    if plan is None or shown is None:
+        return
+    failed = []
+    for reporter in reporters:
+        try:
+            await reporter.report(plan, shown)
+        except Exception as error:
+            failed.append(error)
+    if failed:
+        raise ExceptionGroup(f"plan {plan_id} was not shown everywhere", failed)
