@@ -1,0 +1,74 @@
+"""One task per step: an id comes out of the queue, and the step is called with its ports."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from foretell.domain.plan import InvocationId, PlanId
+from foretell.engine.fan_out import fan_out
+from foretell.engine.invoke import invoke
+from foretell.engine.report import report
+from foretell.engine.settle import settle
+from foretell.engine.sweep import sweep
+from foretell.engine.validate import validate
+from foretell.ports import (
+    Agents,
+    Clock,
+    Ids,
+    Reporter,
+    Secrets,
+    Selectors,
+    Step,
+    Store,
+    Validator,
+)
+
+Task = Callable[[str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """The steps, ready to be called by name; each may run twice or at the same time."""
+
+    store: Store
+    agents: Agents
+    validator: Validator
+    reporters: Sequence[Reporter]
+    selectors: Selectors
+    secrets: Secrets
+    clock: Clock
+    ids: Ids
+
+    def by_step(self) -> Mapping[Step, Task]:
+        """What the queue calls for each step's jobs."""
+        return {
+            Step.FAN_OUT: self.fan_out,
+            Step.INVOKE: self.invoke,
+            Step.VALIDATE: self.validate,
+            Step.SETTLE: self.settle,
+            Step.REPORT: self.report,
+            Step.SWEEP: self.sweep,
+        }
+
+    async def fan_out(self, id: str) -> None:
+        """See `engine/fan_out.py`."""
+        await fan_out(self.store, self.agents, self.selectors, self.clock, self.ids, PlanId(id))
+
+    async def invoke(self, id: str) -> None:
+        """See `engine/invoke.py`."""
+        await invoke(self.store, self.agents, self.clock, InvocationId(id))
+
+    async def validate(self, id: str) -> None:
+        """See `engine/validate.py`."""
+        await validate(self.store, self.validator, self.selectors, self.clock, InvocationId(id))
+
+    async def settle(self, id: str) -> None:
+        """See `engine/settle.py`."""
+        await settle(self.store, self.clock, PlanId(id))
+
+    async def report(self, id: str) -> None:
+        """See `engine/report.py`."""
+        await report(self.store, self.reporters, PlanId(id))
+
+    async def sweep(self, id: str = "") -> None:
+        """See `engine/sweep.py`; a round needs no id."""
+        await sweep(self.store, self.agents, self.secrets, self.clock)
