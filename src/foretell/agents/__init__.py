@@ -1,0 +1,1 @@
+"""WHO PLANS: plug-ins, blind to each other."""

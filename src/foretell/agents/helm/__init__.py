@@ -1,0 +1,1 @@
+"""Plans Helm charts by rendering them: see docs/agents/helm.md."""

@@ -1,0 +1,96 @@
+"""What came from a reference leaves in no form; what else there is stays as it was."""
+
+import base64
+import json
+
+import pytest
+
+from foretell.agents.helm.redact import MASK, Redactor
+from foretell.agents.helm.values import NEW, OLD, SAME, SecretValues, values_result
+from foretell.domain.diff import apply_unified, unified_diff
+from foretell.domain.errors import AgentRejected, AgentUnavailable
+from foretell.domain.result import Kind, KindResult
+
+CANARY = "canary'\"\\4c1e?&"
+KEY = "-----BEGIN KEY-----\nMIIBVgIBADANBgkq\nhkiG9w0BAQEFAASC\n-----END KEY-----"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a: {CANARY}",
+        "a: '" + CANARY.replace("'", "''") + "'",
+        f"a: {json.dumps(CANARY)}",
+        f"a: {base64.b64encode(CANARY.encode()).decode()}",
+        f"a: {base64.b64encode((CANARY + chr(10)).encode()).decode()}",
+    ],
+)
+def test_a_secret_is_found_however_it_is_written(text: str) -> None:
+    assert Redactor([CANARY]).text(text).strip() in (f"a: {MASK}", f'a: "{MASK}"', f"a: '{MASK}'")
+
+
+def test_a_secret_of_several_lines_is_found_line_by_line() -> None:
+    indented = "".join(f"+    {line}\n" for line in KEY.split("\n"))
+    redacted = Redactor([KEY]).text(f"+  key: |\n{indented}")
+    assert redacted == "+  key: |\n" + f"+    {MASK}\n" * 4
+
+
+def test_a_short_secret_is_replaced_as_a_word_only() -> None:
+    assert Redactor(["abc"]).text("a: abc\nb: abcdef\nc: x-abc-y") == (
+        f"a: {MASK}\nb: abcdef\nc: x-{MASK}-y"
+    )
+
+
+def test_without_a_secret_nothing_changes() -> None:
+    assert Redactor([]).text("a: b") == "a: b"
+    assert Redactor(["", " "]).text("a: b c") == "a: b c"
+
+
+def test_a_redacted_diff_still_applies() -> None:
+    current, proposed = f"a: 1\nb: {CANARY}\n", f"a: 2\nb: {CANARY}\n"
+    change = unified_diff(current, proposed)
+    result = KindResult(Kind("k"), current, proposed, True, diff=change.text)
+    redacted = Redactor([CANARY]).result(result)
+    assert redacted.diff is not None
+    assert CANARY not in repr(redacted)
+    assert apply_unified(redacted.current, redacted.diff) == redacted.proposed
+
+
+def test_errors_leave_redacted_and_without_their_cause() -> None:
+    with (
+        pytest.raises(AgentRejected) as caught,
+        Redactor([CANARY]).errors("here: "),
+    ):
+        raise AgentRejected(f"bad {CANARY}", reason="timeout")
+    assert caught.value.message == f"here: bad {MASK}"
+    assert caught.value.reason == "timeout"
+    with pytest.raises(AgentUnavailable), Redactor([]).errors():
+        raise OSError(28, "No space left on device")
+
+
+SECRET = """
+apiVersion: v1
+kind: Secret
+data: {user: YWRtaW4=}
+stringData: {password: hunter2hunter2}
+"""
+
+
+def test_values_that_end_up_in_a_secret_are_marked() -> None:
+    hides = SecretValues(SECRET, "")
+    result = values_result(
+        {"user": "admin", "url": "postgres://x:hunter2hunter2@db", "on": True, "n": 1},
+        {"user": "admin", "url": "postgres://x:other@db", "on": True, "n": 2},
+        hides,
+    )
+    assert result.current == f'"n": 1\n"on": true\nurl: {OLD}\nuser: {SAME}\n'
+    assert f"user: {SAME}" in result.proposed
+    assert "hunter2" not in repr(result)
+
+
+def test_a_secret_value_that_changed_is_a_change_and_one_that_did_not_is_none() -> None:
+    hides = SecretValues("kind: Secret\nstringData: {a: old-secret, b: new-secret}")
+    changed = values_result({"a": "old-secret"}, {"a": "new-secret"}, hides)
+    assert changed.has_changes is True
+    assert (changed.current, changed.proposed) == (f"a: {OLD}\n", f"a: {NEW}\n")
+    assert values_result({"a": "old-secret"}, {"a": "old-secret"}, hides).has_changes is False
