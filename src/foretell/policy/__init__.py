@@ -1,0 +1,1 @@
+"""WHO JUDGES: rule engines behind the Validator port."""
