@@ -1,0 +1,1 @@
+"""One file a part of the API."""

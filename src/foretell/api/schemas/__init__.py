@@ -1,0 +1,1 @@
+"""What comes in, checked; and what goes out, described for OpenAPI."""
