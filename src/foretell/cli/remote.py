@@ -1,0 +1,85 @@
+"""Plans on a server, followed by its events."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+from uuid import uuid4
+
+import typer
+
+from foretell.cli.client import Client, Deployed, open_client
+from foretell.cli.local import Progress
+from foretell.domain.errors import InvalidRequest
+from foretell.domain.plan import PlanId, PlanStatus
+from foretell.domain.summary import PlanReport
+
+QUICK = 5
+"""Seconds to wait in the first call: a plan of quick agents is finished in one."""
+
+ServerOption = Annotated[
+    str, typer.Option("--server", envvar="FORETELL_URL", help="The server's address.")
+]
+TokenOption = Annotated[
+    str,
+    typer.Option("--token", envvar="FORETELL_TOKEN", help="Better in the environment."),
+]
+WorkspaceOption = Annotated[
+    str, typer.Option("--workspace", "-w", envvar="FORETELL_WORKSPACE", help="Slug or id.")
+]
+DEFAULT_SERVER = "http://127.0.0.1:8080"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where, and who asks."""
+
+    url: str
+    token: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePlan:
+    """What to ask for; without `wait` the plan is shown as far as it has come at once."""
+
+    workspace: str
+    deployment: str
+    tag: str
+    wait: bool = True
+
+
+async def plan_remotely(server: Server, wanted: RemotePlan, progress: Progress) -> PlanReport:
+    """The finished plan, or with `wait` off the new one. Raises ForetellError as the server said.
+
+    Interrupted, it leaves the plan computing: somebody else may look at it.
+    """
+    where = Deployed(wanted.workspace, wanted.deployment)
+    key = str(uuid4())
+    async with open_client(server.url, server.token) as client:
+        seconds = QUICK if wanted.wait else 0
+        report = await client.submit(where, {"tag": wanted.tag}, key=key, wait_seconds=seconds)
+        if not wanted.wait or report.status is not PlanStatus.COMPUTING:
+            return report
+        await _follow(client, where, report, progress)
+        return await client.get(where, report.id)
+
+
+async def _follow(client: Client, where: Deployed, report: PlanReport, progress: Progress) -> None:
+    settled: set[str] = set()
+    total = report.summary.total if report.summary else 0
+    async for event in client.events(where, report.id):
+        if event.name != "target":
+            continue
+        settled.add(event.id)
+        progress(report.deployment_name, len(settled), max(total, len(settled)))
+
+
+async def show_remotely(server: Server, where: Deployed, plan_id: str) -> PlanReport:
+    """A plan as far as it has come."""
+    async with open_client(server.url, server.token) as client:
+        return await client.get(where, PlanId(plan_id))
+
+
+def needed(*, otherwise: str = "", **options: str) -> None:
+    """Raises InvalidRequest that names each missing option, then what else may be meant."""
+    missing = [f"--{name}" for name, value in options.items() if not value]
+    if missing:
+        raise InvalidRequest(f"a server needs {', '.join(missing)}{otherwise}")

@@ -1,0 +1,1 @@
+"""Shipped: what every implementation of a port must hold, for those who write one."""

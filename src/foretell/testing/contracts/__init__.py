@@ -1,0 +1,1 @@
+"""One suite a port: subclass it, give it the implementation, run it with pytest."""
