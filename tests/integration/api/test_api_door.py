@@ -177,4 +177,6 @@ async def test_no_token_is_ever_in_a_log_line_or_an_answer(quiet_site: Site) -> 
     assert len(lines) > 50
     assert {type(line["status"]) for line in lines if line["event"] == "request"} == {int}
     for secret in secrets:
-        assert not any(secret in text or secret.split("_")[-1] in text for text in texts)
+        # The part that is secret may hold "_" itself: a short piece of it is in any text.
+        own = secret.split("_", 2)[2]
+        assert not any(own in text for text in texts)
