@@ -56,7 +56,7 @@ def test_the_tail_starts_at_a_line_and_says_that_it_was_cut() -> None:
 
 
 def test_scrubbing_is_linear_in_hostile_text() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for piece in (
         "://a:b",
         "authorization:",
@@ -65,4 +65,4 @@ def test_scrubbing_is_linear_in_hostile_text() -> None:
         "?sig=",
     ):
         scrub(piece * (200_000 // len(piece)))
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3

@@ -135,10 +135,10 @@ def test_iterating_is_bounded_by_what_it_iterates_over() -> None:
 
 def test_the_dearest_that_is_allowed_takes_a_few_seconds_at_most() -> None:
     body = " && ".join(["x in resource.l"] * 9)
-    started = time.perf_counter()
+    started = time.process_time()
     assert compile_selector(f"resource.l.all(x, {body})")(THOUSAND) is True
     assert compile_selector(f"resource.l{'.filter(x, true)' * 8} != []")(THOUSAND) is True
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
     with pytest.raises(InvalidRequest, match="it may compare too many values"):
         compile_selector(f"resource.l.all(x, {body} && {body})")(THOUSAND)
 
@@ -213,6 +213,6 @@ def test_a_thousand_resources_are_asked_in_a_blink() -> None:
     selector = compile_selector("resource.metadata.region == 'eu' && resource.name != 'x'")
     big = {f"key-{n}": "x" * 50 for n in range(500)}
     variables = with_resource(name="n", metadata={"region": "eu", **big}, config=big)
-    started = time.perf_counter()
+    started = time.process_time()
     assert all(selector(variables) for _ in range(1000))
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
