@@ -66,3 +66,13 @@ def test_scrubbing_is_linear_in_hostile_text() -> None:
     ):
         scrub(piece * (200_000 // len(piece)))
     assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize("header", ["", "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\n"])
+def test_a_private_key_leaves_nothing_whatever_its_lines_hold(header: str) -> None:
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{header}s3cr-3t\nmore-s3cret\n"
+    text = scrub(f"before {key}-----END RSA PRIVATE KEY----- after")
+    assert "3t" not in text
+    assert "s3cret" not in text
+    assert text.startswith("before ")
+    assert text.endswith(" after")

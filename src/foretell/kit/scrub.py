@@ -1,12 +1,14 @@
 """Takes credentials out of what programs and libraries print, before a person reads it.
 
-By shape only: what has no known shape (a password alone on a line) is for the caller to redact,
-who knows the value.
+What plans are cleaned of, and beside it what only programs print. By shape only: what has no known
+shape (a password alone on a line) is for the caller to redact, who knows the value.
 """
 
 import re
 from collections.abc import Callable
 from typing import Final
+
+from foretell.formats.redact.credentials import hide_credentials
 
 MASK: Final = "***"
 
@@ -43,12 +45,6 @@ _RULES: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
     (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), MASK),
     (re.compile(r"\b[A-Za-z0-9]{8,20}\.atlasv1\.[\w-]{20,128}"), MASK),
     (re.compile(r"\beyJ[\w-]{8,4096}\.[\w-]{4,8192}\.[\w-]{0,2048}"), MASK),
-    (
-        re.compile(
-            r"(-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----)[^-]{1,16384}(?:-----END [A-Z ]{0,30}-----)?"
-        ),
-        rf"\1{MASK}",
-    ),
 )
 
 
@@ -57,6 +53,7 @@ def scrub(text: str) -> str:
 
     `https://u:ghp_x@host/r.git` becomes `https://***@host/r.git`. Idempotent.
     """
+    text = hide_credentials(text)
     for pattern, kept in _RULES:
         text = pattern.sub(kept, text)
     return text
