@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from foretell.cli.log import start_log
 from foretell.domain.context import Source
 from foretell.domain.errors import ForetellError, InvalidRequest
 from foretell.domain.plan import PlanId, PlanRequest, PlanStatus, WorkspaceId
@@ -54,6 +55,7 @@ async def plan_locally(
     """One finished report a deployment, by slug. Raises ForetellError for what can't be read."""
     from foretell.wiring import open_backend
 
+    start_log(settings)
     base, head = await _sides(settings, wanted)
     async with open_backend(_private(settings), trusted=True) as backend:
         queue = backend.queue()

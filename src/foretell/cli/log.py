@@ -30,6 +30,6 @@ def start_log(settings: Settings) -> None:
             *shown,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
+        # Standard error as it is when a line is written: who runs us inside may have replaced it.
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from foretell.cli.app import run
 
@@ -50,6 +51,7 @@ def test_a_rule_of_the_inventory_judges_a_local_plan_and_none_of_an_earlier_one_
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    structlog.reset_defaults()
     monkeypatch.setenv("FORETELL_DATA_DIR", data)
     monkeypatch.setenv("FORETELL_CACHE_DIR", str(tmp_path / "cache"))
     repository = tmp_path / "shop"
@@ -64,3 +66,5 @@ def test_a_rule_of_the_inventory_judges_a_local_plan_and_none_of_an_earlier_one_
     capsys.readouterr()
     assert run(["plan", "--local"]) == 0
     assert "not on Fridays" not in capsys.readouterr().out
+    assert structlog.is_configured(), "the library's own log prints every local variable"
+    structlog.reset_defaults()
