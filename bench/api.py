@@ -33,12 +33,12 @@ from foretell.domain.target import AgentSpec, Deployment, Environment, Resource
 from foretell.engine.fan_out import fan_out
 from foretell.engine.invoke import invoke
 from foretell.engine.settle import settle
-from foretell.engine.submit import PlanLimits, Submission, submit
+from foretell.engine.submit import Submission, submit
 from foretell.inventory.load import parse
 from foretell.inventory.matching import CelSelectors
 from foretell.kit.clock import RandomIds, SystemClock
 from foretell.policy.absent import NoEngine
-from foretell.ports import Agent, Role, Workspace
+from foretell.ports import Agent, PlanLimits, Role, Workspace
 from foretell.store.embedded import EmbeddedPostgres
 from foretell.store.migrate import migrate_async
 from foretell.store.postgres import PostgresStore, open_store

@@ -14,6 +14,7 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from foretell.domain.errors import InvalidRequest, Problem
+from foretell.ports import PlanLimits
 
 
 def default_data_dir() -> Path:
@@ -43,7 +44,7 @@ class Settings(BaseSettings):
     data_dir: Path = Field(default_factory=default_data_dir)
     cache_dir: Path = Field(default_factory=default_cache_dir)
     secret_key: SecretStr | None = None
-    """At least 32 bytes, the same for all workers: for secrets at rest, which nothing needs yet."""
+    """At least 32 bytes, the same for all workers; else one that is made in `data_dir`."""
 
     host: str = "127.0.0.1"
     port: int = Field(default=8080, ge=0, le=65535)
@@ -71,6 +72,18 @@ class Settings(BaseSettings):
     plan_deadline: timedelta = timedelta(minutes=30)
     plan_retention: timedelta = timedelta(hours=1)
     github_plan_retention: timedelta = timedelta(days=14)
+
+    def plan_limits(self) -> PlanLimits:
+        """The part that the first step needs."""
+        return PlanLimits(
+            deployment_per_minute=self.plans_per_minute,
+            deployment_computing=self.plans_computing,
+            workspace_per_minute=self.workspace_plans_per_minute,
+            workspace_computing=self.workspace_plans_computing,
+            deadline=self.plan_deadline,
+            retention=self.plan_retention,
+            github_retention=self.github_plan_retention,
+        )
 
     def for_agents(self, *, trusted: bool) -> dict[str, Any]:
         """The part that agents see; `trusted`: any path of this machine may be read."""

@@ -2,22 +2,34 @@
 
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
 from foretell.agents.registry import Registry
 from foretell.api.app import create_app
 from foretell.api.server import listening
-from foretell.engine.submit import PlanLimits
+from foretell.domain.digest import MIN_KEY_BYTES
 from foretell.inventory.load import parse
 from foretell.inventory.matching import CelSelectors
 from foretell.inventory.secrets import References
 from foretell.inventory.template import Templates
+from foretell.kit.budget import ProcessBudget
 from foretell.kit.clock import RandomIds, SystemClock
+from foretell.kit.key import shared_key
 from foretell.kit.renders import SharedRenders
 from foretell.policy.choice import rule_engine
-from foretell.ports import Agents, AgentTools, Clock, Ids, Reporter, Selectors, Store, Validator
+from foretell.ports import (
+    Agents,
+    AgentTools,
+    Clock,
+    Ids,
+    PlanLimits,
+    Reporter,
+    Selectors,
+    Store,
+    Validator,
+)
 from foretell.settings import Settings
 from foretell.store.embedded import EmbeddedPostgres
 from foretell.store.migrate import migrate_async
@@ -56,19 +68,23 @@ async def open_backend(settings: Settings, *, trusted: bool = False) -> AsyncIte
     Raises Unavailable where the database can't be had.
     """
     async with (
-        _database(settings) as dsn,
-        _open_store(settings, dsn) as store,
+        open_database(settings) as (dsn, store),
         Templates() as templates,
         rule_engine(settings.opa) as validator,
     ):
         secrets = References(os.environ, None if trusted else settings.secret_roots)
-        agents = _agents(settings, secrets, templates, trusted=trusted)
+        key = await shared_key(settings, store)
+        own = settings.for_agents(trusted=trusted)
+        shared = (SystemClock(), secrets, templates, SharedRenders(), store.budget, key)
+        agents = Registry(lambda type: AgentTools(*shared, own))
         yield _backend(settings, dsn, store, agents, validator, secrets)
 
 
 def installed_agents(settings: Settings) -> Agents:
     """The agents alone, for those who ask what is installed: nothing is started."""
-    return _agents(settings, References(os.environ, None), Templates(), trusted=True)
+    own, key = settings.for_agents(trusted=True), bytes(MIN_KEY_BYTES)
+    shared = (SystemClock(), References(os.environ, None), Templates(), SharedRenders())
+    return Registry(lambda type: AgentTools(*shared, ProcessBudget(), key, own))
 
 
 @asynccontextmanager
@@ -87,44 +103,18 @@ async def api_server(backend: Backend) -> AsyncIterator[str]:
         yield address
 
 
-def plan_limits(settings: Settings) -> PlanLimits:
-    """The settings' part that the first step needs."""
-    return PlanLimits(
-        deployment_per_minute=settings.plans_per_minute,
-        deployment_computing=settings.plans_computing,
-        workspace_per_minute=settings.workspace_plans_per_minute,
-        workspace_computing=settings.workspace_plans_computing,
-        deadline=settings.plan_deadline,
-        retention=settings.plan_retention,
-        github_retention=settings.github_plan_retention,
-    )
-
-
 @asynccontextmanager
-async def _database(settings: Settings) -> AsyncIterator[str]:
-    if settings.database_url is not None:
-        yield settings.database_url.get_secret_value()
-        return
-    async with EmbeddedPostgres(settings.data_dir) as dsn:
-        yield dsn
-
-
-@asynccontextmanager
-async def _open_store(settings: Settings, dsn: str) -> AsyncIterator[Store]:
-    await migrate_async(dsn)
-    store = await open_store(dsn, size=settings.worker_concurrency + 2)
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
-def _agents(
-    settings: Settings, secrets: References, templates: Templates, *, trusted: bool
-) -> Registry:
-    renders, clock = SharedRenders(), SystemClock()
-    own = settings.for_agents(trusted=trusted)
-    return Registry(lambda type: AgentTools(clock, secrets, templates, renders, own))
+async def open_database(settings: Settings) -> AsyncIterator[tuple[str, Store]]:
+    """The migrated database and the store on it; an embedded one where no DSN is set."""
+    async with AsyncExitStack() as stack:
+        if settings.database_url is not None:
+            dsn = settings.database_url.get_secret_value()
+        else:
+            dsn = await stack.enter_async_context(EmbeddedPostgres(settings.data_dir))
+        await migrate_async(dsn)
+        store = await open_store(dsn, size=settings.worker_concurrency + 2)
+        stack.push_async_callback(store.close)
+        yield dsn, store
 
 
 def _backend(
@@ -145,6 +135,6 @@ def _backend(
         selectors=selectors,
         clock=clock,
         ids=ids,
-        limits=plan_limits(settings),
+        limits=settings.plan_limits(),
         tasks=Tasks(store, agents, validator, list[Reporter](), selectors, secrets, clock, ids),
     )

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretell.domain.digest import canonical_bytes, digest, keyed_digest
+from foretell.domain.digest import canonical_bytes, derived_key, digest, keyed_digest
 from foretell.domain.errors import InvalidRequest
 
 KEY = bytes(range(32))
@@ -176,3 +176,18 @@ def test_a_value_without_canonical_bytes_is_named_by_type(value: object, name: s
 def test_a_scheme_that_would_blur_the_digest_is_refused(scheme: str) -> None:
     with pytest.raises(ValueError, match="a scheme is"):
         digest(scheme, "x")
+
+
+def test_a_derived_key_is_its_purposes_own() -> None:
+    keys = {
+        derived_key(key, *purpose)
+        for key in (b"k" * 32, b"l" * 32)
+        for purpose in ((), ("plan",), ("plan", "a"), ("plana",), ("plan", "", "a"))
+    }
+    assert len(keys) == 10
+    assert {len(key) for key in keys} == {32}
+
+
+def test_nothing_is_derived_from_a_short_key() -> None:
+    with pytest.raises(InvalidRequest, match="31 bytes"):
+        derived_key(b"k" * 31, "plan")

@@ -14,9 +14,8 @@ from foretell.api.routes import health, inventory, plans, results, workspaces
 from foretell.api.schemas import documents, requests
 from foretell.api.services import Inventories, Services
 from foretell.auth.door import Door
-from foretell.engine.submit import PlanLimits
 from foretell.inventory.load.schema import InventoryPart
-from foretell.ports import Clock, Ids, Selectors, Store, Validator
+from foretell.ports import Clock, Ids, PlanLimits, Selectors, Store, Validator
 
 _DESCRIPTION = """\
 Shows what a deployment will change before it does. Bodies are JSON with camelCase keys, times \

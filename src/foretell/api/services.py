@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from fastapi import Request
 
 from foretell.api.ready import ReadyDocuments
-from foretell.engine.submit import PlanLimits
 from foretell.inventory.load import LoadedInventory
-from foretell.ports import Clock, Ids, Selectors, Store, Validator
+from foretell.ports import Clock, Ids, PlanLimits, Selectors, Store, Validator
 
 Inventories = Callable[[Mapping[str, str]], LoadedInventory]
 """(texts by file name) -> inventory: `inventory.load.parse` with the agents that are installed."""

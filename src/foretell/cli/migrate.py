@@ -1,9 +1,12 @@
 """`foretell migrate`: the database's tables, up to date."""
 
+import asyncio
+from typing import Annotated
+
 import typer
 
 from foretell.domain.errors import InvalidRequest
-from foretell.settings import read_settings
+from foretell.settings import Settings, read_settings
 
 
 def register(app: typer.Typer) -> None:
@@ -11,7 +14,15 @@ def register(app: typer.Typer) -> None:
     app.command("migrate")(migrate)
 
 
-def migrate() -> None:
+def migrate(
+    new_secret_key: Annotated[
+        bool,
+        typer.Option(
+            "--new-secret-key",
+            help="Take this machine's secret key for the installation's, where the old is lost.",
+        ),
+    ] = False,
+) -> None:
     """Bring the tables of the database up to date.
 
     It is the one of FORETELL_DATABASE_URL. `serve` and `worker` do it too when they start.
@@ -27,3 +38,15 @@ def migrate() -> None:
         )
     bring_up_to_date(settings.database_url.get_secret_value())
     typer.echo("the database is up to date")
+    if new_secret_key:
+        asyncio.run(_replace_key(settings))
+        typer.echo("the installation has a new secret key: give it to every worker")
+
+
+async def _replace_key(settings: Settings) -> None:
+    from foretell.kit.key import installation_key, key_name
+    from foretell.wiring import open_database
+
+    key = installation_key(settings)
+    async with open_database(settings) as (_, store), store.begin() as tx:
+        await tx.replace_installation_key_id(key_name(key))

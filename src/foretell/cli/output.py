@@ -86,7 +86,8 @@ def visible(text: str) -> str:
 def _print_report(console: Console, report: PlanReport) -> None:
     console.print(Text(f"{report.deployment_name}  {report.tag}", style="bold"))
     if report.status is PlanStatus.FAILED:
-        console.print(Text(f"Failed: {report.reason or 'internal'}", style="bold red"))
+        told = f": {visible(report.message)}" if report.message else ""
+        console.print(Text(f"Failed: {report.reason or 'internal'}{told}", style="bold red"))
     if report.targets:
         console.print(_table(report.targets))
     for group in group_diffs(report.targets):

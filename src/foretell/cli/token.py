@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 import typer
@@ -12,11 +12,9 @@ from rich.text import Text
 
 from foretell.cli.output import terminal, visible
 from foretell.domain.errors import InvalidRequest, NotFound
-from foretell.ports import Role, Token, Tx, Workspace
+from foretell.kit.clock import RandomIds, SystemClock
+from foretell.ports import Role, Store, Token, Tx, Workspace
 from foretell.settings import read_settings
-
-if TYPE_CHECKING:
-    from foretell.wiring import Backend
 
 T = TypeVar("T")
 
@@ -43,7 +41,7 @@ def create(
     Example:  foretell token create ci --workspace acme --role planner
     """
     lifetime = None if expires_in_days is None else timedelta(days=expires_in_days)
-    typer.echo(_on_backend(lambda backend: _create(backend, name, role, workspace, lifetime)))
+    typer.echo(_on_store(lambda store: _create(store, name, role, workspace, lifetime)))
 
 
 @app.command("list")
@@ -52,7 +50,7 @@ def list_tokens(workspace: WorkspaceOption = "") -> None:
 
     Example:  foretell token list --workspace acme
     """
-    _print(*_on_backend(lambda backend: _list(backend, workspace)))
+    _print(*_on_store(lambda store: _list(store, workspace)))
 
 
 @app.command("revoke")
@@ -63,32 +61,32 @@ def revoke(
 
     Example:  foretell token revoke 3f0c5f1e-5f0e-4c57-9d0e-0f6f5d1c2b3a
     """
-    _on_backend(lambda backend: _revoke(backend, token_id))
+    _on_store(lambda store: _revoke(store, token_id))
     typer.echo(f"revoked {token_id}")
 
 
-def _on_backend(work: Callable[["Backend"], Awaitable[T]]) -> T:
+def _on_store(work: Callable[[Store], Awaitable[T]]) -> T:
     async def run() -> T:
-        from foretell.wiring import open_backend
+        from foretell.wiring import open_database
 
-        async with open_backend(read_settings()) as backend:
-            return await work(backend)
+        async with open_database(read_settings()) as (_, store):
+            return await work(store)
 
     return asyncio.run(run())
 
 
 async def _create(
-    backend: "Backend", name: str, role: Role, workspace: str, lifetime: timedelta | None
+    store: Store, name: str, role: Role, workspace: str, lifetime: timedelta | None
 ) -> str:
     from foretell.auth.tokens import Grant, create_token
 
     if not workspace and role is not Role.ADMIN:
         raise InvalidRequest("name a --workspace: only an admin may have the whole instance")
-    async with backend.store.begin() as tx:
+    async with store.begin() as tx:
         found = await _workspace(tx, workspace)
-    expires_at = None if lifetime is None else backend.clock.now() + lifetime
+    expires_at = None if lifetime is None else SystemClock().now() + lifetime
     grant = Grant(name, role, found.id if found else None, expires_at)
-    text, _ = await create_token(backend.store, backend.clock, backend.ids, grant)
+    text, _ = await create_token(store, SystemClock(), RandomIds(), grant)
     return text
 
 
@@ -102,8 +100,8 @@ async def _workspace(tx: Tx, ref: str) -> Workspace | None:
     return found
 
 
-async def _list(backend: "Backend", workspace: str) -> tuple[list[Token], dict[str, str]]:
-    async with backend.store.begin() as tx:
+async def _list(store: Store, workspace: str) -> tuple[list[Token], dict[str, str]]:
+    async with store.begin() as tx:
         found = await _workspace(tx, workspace)
         slugs = {str(one.id): one.slug for one in await tx.workspaces()}
         return list(await tx.tokens(found.id if found else None)), slugs
@@ -134,11 +132,11 @@ def _is_id(text: str) -> bool:
     return True
 
 
-async def _revoke(backend: "Backend", token_id: str) -> None:
+async def _revoke(store: Store, token_id: str) -> None:
     if not _is_id(token_id):
         raise InvalidRequest(
             f"expected the id of a token, found {token_id!r}; see: foretell token list"
         )
-    async with backend.store.begin() as tx:
-        if not await tx.revoke_token(token_id, backend.clock.now()):
+    async with store.begin() as tx:
+        if not await tx.revoke_token(token_id, SystemClock().now()):
             raise NotFound(f"there is no token {token_id!r} in force; see: foretell token list")

@@ -43,6 +43,14 @@ def keyed_digest(scheme: str, key: bytes, *parts: object) -> str:
     return f"{scheme}:{hmac.new(key, _message(scheme, parts), hashlib.sha256).hexdigest()}"
 
 
+def derived_key(key: bytes, *purpose: str) -> bytes:
+    """A key of 32 bytes for one purpose: who knows it knows neither `key` nor its other keys.
+
+    Raises InvalidRequest for a `key` of less than 32 bytes, as `keyed_digest` does.
+    """
+    return bytes.fromhex(keyed_digest("key", key, *purpose).partition(":")[2])
+
+
 def canonical_bytes(value: object) -> bytes:
     """The one encoding of a JSON-like value (also bytes and Decimal).
 

@@ -72,7 +72,8 @@ class Plan:
     """One request and where it stands.
 
     `fanned_out_at` is set in the commit that writes the targets: a plan is complete only if it
-    was fanned out *and* every invocation is settled.
+    was fanned out *and* every invocation is settled. `message` tells why it failed, where the
+    reason alone does not.
     """
 
     id: PlanId
@@ -86,6 +87,7 @@ class Plan:
     reason: PlanReason | None = None
     fanned_out_at: datetime | None = None
     completed_at: datetime | None = None
+    message: str = ""
 
     def complete(self, at: datetime) -> "Plan":
         """The plan as completed; raises IllegalTransition unless it was computing, fanned out."""
@@ -93,11 +95,13 @@ class Plan:
             raise IllegalTransition(f"plan {self.id} is {self.status} and cannot be completed")
         return replace(self, status=PlanStatus.COMPLETED, completed_at=at)
 
-    def fail(self, reason: PlanReason, at: datetime) -> "Plan":
+    def fail(self, reason: PlanReason, at: datetime, message: str = "") -> "Plan":
         """The plan as failed for `reason`; raises IllegalTransition unless it was computing."""
         if self.status is not PlanStatus.COMPUTING:
             raise IllegalTransition(f"plan {self.id} is {self.status} and cannot become {reason}")
-        return replace(self, status=PlanStatus.FAILED, reason=reason, completed_at=at)
+        return replace(
+            self, status=PlanStatus.FAILED, reason=reason, completed_at=at, message=message
+        )
 
 
 def supersedes_key(deployment_id: DeploymentId, request: PlanRequest) -> str | None:

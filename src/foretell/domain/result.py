@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import NewType
+from typing import Any, NewType
 
 from foretell.domain.context import DispatchContext
 from foretell.domain.plan import InvocationId, JsonObject, PlanId, PlanReason, PlanStatus, TargetId
@@ -70,11 +70,19 @@ class ResourceChange:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicySides:
+    """What rules read of a kind whose texts are made for people: two redacted JSON values."""
+
+    current: Any
+    proposed: Any
+
+
+@dataclass(frozen=True, slots=True)
 class KindResult:
     """One kind's answer. `current` and `proposed` are redacted; what is stored is what is shown.
 
     `has_changes` None is unknown. `diff` None: the agent can compare, not show. `suppressed`
-    counts objects with only hidden changes.
+    counts objects with only hidden changes. `policy` None: rules read the two texts, parsed.
     """
 
     kind: Kind
@@ -88,6 +96,7 @@ class KindResult:
     deletions: int = 0
     resources: tuple[ResourceChange, ...] = ()
     suppressed: int = 0
+    policy: PolicySides | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,7 @@ class PlanReport:
     expires_at: datetime
     reason: PlanReason | None = None
     completed_at: datetime | None = None
+    message: str = ""
     summary: Summary | None = None
     targets: tuple[TargetRollup, ...] = field(default=())
 
@@ -295,6 +296,5 @@ def summary_line(targets: Sequence[TargetRollup], summary: Summary) -> str:
 
 
 def _distinct_words(counts: ResourceCounts) -> str:
-    words = count_words(counts)
-    number, _, rest = words.partition(" ")
-    return f"{number} {'resource' if number == '1' else 'resources'} {rest}" if words else ""
+    number, _, rest = count_words(counts).partition(" ")
+    return f"{number} {'resource' if number == '1' else 'resources'} {rest}" if rest else ""

@@ -68,7 +68,7 @@ async def fan_out(
             targets = tuple(planner.targets())
         except InvalidRequest as error:
             _log.warning("plan.failed", plan=plan.id, error=error.message)
-            await tx.stop_plan(plan.fail(PlanReason.INTERNAL, clock.now()))
+            await tx.stop_plan(plan.fail(PlanReason.INTERNAL, clock.now(), error.message))
             return
         await tx.insert_targets(plan, targets, clock.now())
         waiting = [

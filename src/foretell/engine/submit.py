@@ -16,27 +16,10 @@ from foretell.domain.plan import (
     WorkspaceId,
     supersedes_key,
 )
-from foretell.ports import Clock, Ids, Job, PlanBasis, Selectors, Step, Store, Tx
+from foretell.ports import Clock, Ids, Job, PlanBasis, PlanLimits, Selectors, Step, Store, Tx
 
 _WINDOW = timedelta(minutes=1)
 _NEXT_TRY = timedelta(seconds=10)
-
-
-@dataclass(frozen=True, slots=True)
-class PlanLimits:
-    """How much may be asked for, and how long an answer may take and is kept.
-
-    The defaults are product decisions on RFC 0004's open questions 1 and 6: a plan a developer
-    waits for, and reviews of pull requests that take days.
-    """
-
-    deployment_per_minute: int = 30
-    deployment_computing: int = 10
-    workspace_per_minute: int = 120
-    workspace_computing: int = 50
-    deadline: timedelta = timedelta(minutes=30)
-    retention: timedelta = timedelta(hours=1)
-    github_retention: timedelta = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Step 4: the rules judge what the agent answered, once per invocation (RFC 0013)."""
 
+from typing import Any
+
 from foretell.domain.plan import InvocationId
 from foretell.domain.result import Invocation, KindResult, Status
 from foretell.domain.verdict import KindDocument, Rule, Verdict, errored, rule_input, rules_for
@@ -62,6 +64,11 @@ def _kind_document(result: KindResult) -> KindDocument:
         }
         for change in result.resources
     )
-    return KindDocument(
-        parse_text(result.current), parse_text(result.proposed), result.has_changes, changes
-    )
+    current, proposed = _sides(result)
+    return KindDocument(current, proposed, result.has_changes, changes)
+
+
+def _sides(result: KindResult) -> tuple[Any, Any]:
+    if result.policy is not None:
+        return result.policy.current, result.policy.proposed
+    return parse_text(result.current), parse_text(result.proposed)

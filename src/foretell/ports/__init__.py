@@ -5,6 +5,7 @@ their own errors into those of `domain/errors.py` and chain the cause.
 """
 
 from foretell.ports.agent import Agent, Agents, AgentTools, Renders, Revealed, Secrets, Templates
+from foretell.ports.budget import Budget
 from foretell.ports.clock import Clock, Ids
 from foretell.ports.judge import Reporter, Selectors, Validator
 from foretell.ports.queue import Job, Step
@@ -12,6 +13,7 @@ from foretell.ports.rows import (
     InventoryItem,
     InventoryKind,
     PlanBasis,
+    PlanLimits,
     PlannedInvocation,
     PlannedTarget,
     PlanUsage,
@@ -26,6 +28,7 @@ __all__ = [
     "Agent",
     "AgentTools",
     "Agents",
+    "Budget",
     "Clock",
     "Ids",
     "InventoryItem",
@@ -33,6 +36,7 @@ __all__ = [
     "InventoryTx",
     "Job",
     "PlanBasis",
+    "PlanLimits",
     "PlanTx",
     "PlanUsage",
     "PlannedInvocation",

@@ -15,6 +15,7 @@ from foretell.domain.result import (
     Leftovers,
     Outcome,
 )
+from foretell.ports.budget import Budget
 from foretell.ports.clock import Clock
 
 T = TypeVar("T")
@@ -93,10 +94,15 @@ class Renders(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentTools:
-    """What an agent is made with. `settings` is the agent's own section of the server's."""
+    """What an agent is made with. `settings` is the agent's own section of the server's.
+
+    `key` is the installation's, 32 bytes or more, to derive keys from (`domain.digest`).
+    """
 
     clock: Clock
     secrets: Secrets
     templates: Templates
     renders: Renders
+    budget: Budget
+    key: bytes = field(repr=False)
     settings: JsonObject = field(default_factory=dict)

@@ -86,6 +86,23 @@ class PlanUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanLimits:
+    """How much may be asked for, and how long an answer may take and is kept.
+
+    The defaults are product decisions on RFC 0004's open questions 1 and 6: a plan a developer
+    waits for, and reviews of pull requests that take days.
+    """
+
+    deployment_per_minute: int = 30
+    deployment_computing: int = 10
+    workspace_per_minute: int = 120
+    workspace_computing: int = 50
+    deadline: timedelta = timedelta(minutes=30)
+    retention: timedelta = timedelta(hours=1)
+    github_retention: timedelta = timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True)
 class Settled:
     """How an invocation ended without an answer of its own."""
 

@@ -32,6 +32,7 @@ from foretell.domain.target import (
     Policy,
 )
 from foretell.domain.verdict import Verdict
+from foretell.ports.budget import Budget
 from foretell.ports.queue import Job
 from foretell.ports.rows import (
     InventoryItem,
@@ -86,7 +87,10 @@ class PlanTx(Protocol):
         """
 
     async def stop_plan(self, plan: Plan) -> None:
-        """Write a failed plan and wake every open invocation, so that each is abandoned."""
+        """Write a failed plan, wake every open invocation to be abandoned, and have it shown.
+
+        Raises IllegalTransition when the plan is no longer computing.
+        """
 
     async def retire_plan(self, plan_id: PlanId, expires_at: datetime) -> None:
         """Let a finished plan that was superseded expire at `expires_at` if that is sooner."""
@@ -220,12 +224,24 @@ class TokenTx(Protocol):
     async def revoke_token(self, token_id: str, at: datetime) -> bool: ...
 
 
-class Tx(PlanTx, InventoryTx, TokenTx, Protocol):
+class InstallationTx(Protocol):
+    """What there is one of."""
+
+    async def installation_key_id(self, key_id: str) -> str:
+        """The id of the key that all workers share: the first that was given here."""
+
+    async def replace_installation_key_id(self, key_id: str) -> None: ...
+
+
+class Tx(PlanTx, InventoryTx, TokenTx, InstallationTx, Protocol):
     """One transaction: all of it commits, or none."""
 
 
 class Store(Protocol):
     """Rows and jobs. Raises Unavailable while the database is away."""
+
+    @property
+    def budget(self) -> Budget: ...
 
     def begin(self) -> AbstractAsyncContextManager[Tx]:
         """Commits at the end of the block, rolls back on an exception."""

@@ -166,6 +166,7 @@ def _kind_values(result: KindResult) -> dict[str, Any]:
         "suppressed": result.suppressed,
         "resources": Json(dump(without_texts(result.resources))),
         "resource_texts": Json(dump(texts_of(result.resources))),
+        "policy_sides": result.policy and Json(dump(result.policy)),
     }
 
 

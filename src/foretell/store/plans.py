@@ -90,10 +90,12 @@ class Plans(Session):
             "status": plan.status,
             "reason": plan.reason,
             "completed_at": plan.completed_at,
+            "message": plan.message,
         }
         if not await self.hit("stop_plan", values):
             raise IllegalTransition(f"plan {plan.id} is no longer computing and cannot be stopped")
         await self.wake_open(plan.id)
+        await self.enqueue([Job(Step.REPORT, plan.id)])
 
     async def retire_plan(self, plan_id: PlanId, expires_at: datetime) -> None:
         await self.send("retire_plan", {"plan_id": plan_id, "expires_at": expires_at})

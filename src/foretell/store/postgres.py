@@ -11,6 +11,8 @@ from psycopg_pool import AsyncConnectionPool
 from foretell.domain.errors import Unavailable
 from foretell.domain.plan import PlanId
 from foretell.ports import Tx
+from foretell.store.budget import PostgresBudget
+from foretell.store.installation import Installation
 from foretell.store.inventory import Inventories
 from foretell.store.invocations import Invocations
 from foretell.store.plans import Plans
@@ -28,7 +30,7 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-class PostgresTx(Plans, Invocations, Inventories, Tokens):
+class PostgresTx(Plans, Invocations, Inventories, Tokens, Installation):
     """One transaction on one connection."""
 
     __slots__ = ()
@@ -40,6 +42,7 @@ class PostgresStore:
     def __init__(self, pool: Pool, watchers: Watchers) -> None:
         self._pool = pool
         self._watchers = watchers
+        self.budget = PostgresBudget(pool)
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:

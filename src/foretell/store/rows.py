@@ -12,7 +12,15 @@ from foretell.domain.plan import (
     PlanRequest,
     PlanStatus,
 )
-from foretell.domain.result import Invocation, Kind, KindResult, Phase, ResourceChange, Status
+from foretell.domain.result import (
+    Invocation,
+    Kind,
+    KindResult,
+    Phase,
+    PolicySides,
+    ResourceChange,
+    Status,
+)
 from foretell.domain.rollup import InvocationState, KindState, TargetRollup, TargetState
 from foretell.domain.summary import PlanReport, summarize
 from foretell.domain.verdict import Verdict
@@ -25,8 +33,8 @@ INVOCATION_WIDTH = 14
 
 def plan_of(row: Row) -> Plan:
     """A row of the plan statements; what follows the plan's columns is ignored."""
-    (id, workspace, deployment, request, created, deadline, expires, *state) = row[:11]
-    status, reason, fanned, ended = state
+    (id, workspace, deployment, request, created, deadline, expires, *state) = row[:12]
+    status, reason, fanned, ended, message = state
     return Plan(
         id=id,
         workspace_id=workspace,
@@ -39,6 +47,7 @@ def plan_of(row: Row) -> Plan:
         reason=reason_of(reason),
         fanned_out_at=fanned,
         completed_at=ended,
+        message=message,
     )
 
 
@@ -80,7 +89,7 @@ def answered_of(rows: Sequence[Row]) -> Invocation | None:
 def kind_of(row: Row) -> KindResult:
     """One kind with its texts, and those of its resources."""
     (kind, current, proposed, changed, digest, key, diff, added, deleted, resources, *rest) = row
-    texts, suppressed = rest
+    texts, suppressed, policy = rest
     return KindResult(
         kind=Kind(kind),
         current=current,
@@ -93,6 +102,7 @@ def kind_of(row: Row) -> KindResult:
         deletions=deleted,
         resources=resources_of(resources, texts),
         suppressed=suppressed,
+        policy=None if policy is None else decode(PolicySides, policy),
     )
 
 
@@ -120,7 +130,7 @@ def resources_of(resources: str | None, texts: str | None) -> tuple[ResourceChan
 def report_of(row: Row, targets: tuple[TargetRollup, ...]) -> PlanReport:
     """A row of `report`; a plan that was not fanned out has no summary yet."""
     (id, workspace, deployment, slug, name, request, status, created, expires, *rest) = row
-    reason, completed, fanned_out = rest
+    reason, completed, fanned_out, message = rest
     return PlanReport(
         id=id,
         workspace=workspace,
@@ -133,6 +143,7 @@ def report_of(row: Row, targets: tuple[TargetRollup, ...]) -> PlanReport:
         expires_at=expires,
         reason=reason_of(reason),
         completed_at=completed,
+        message=message,
         summary=summarize(targets) if fanned_out else None,
         targets=targets,
     )

@@ -12,6 +12,7 @@ from foretell.inventory.template import Templates
 from foretell.kit.clock import SystemClock
 from foretell.kit.renders import SharedRenders
 from foretell.ports import AgentTools
+from foretell.testing.budget import FreeBudget
 
 
 @asynccontextmanager
@@ -28,6 +29,8 @@ async def agent_tools(
             secrets=References(environ or {}, secret_roots),
             templates=templates,
             renders=SharedRenders(),
+            budget=FreeBudget(),
+            key=b"a key of this test installation, 40 bytes",
             settings=settings or {},
         )
 

@@ -28,13 +28,12 @@ from foretell.domain.plan import (
 from foretell.domain.result import Action, Done, Kind, KindResult, Outcome, ResourceChange
 from foretell.domain.target import AgentSpec, Deployment, Environment, Resource
 from foretell.domain.verdict import Rule
-from foretell.engine.submit import PlanLimits
 from foretell.inventory.load import parse
 from foretell.inventory.matching import CelSelectors
 from foretell.inventory.secrets import References
 from foretell.kit.clock import RandomIds, SystemClock
 from foretell.policy.absent import NoEngine
-from foretell.ports import Agent, InventoryItem, Role, Workspace
+from foretell.ports import Agent, InventoryItem, PlanLimits, Role, Workspace
 from foretell.store.postgres import PostgresStore
 from foretell.store.queue.link import QueueDatabase
 from foretell.worker.queue import Pace, Queue

@@ -8,7 +8,7 @@ import pytest
 from installation import NOW, PATIENCE, PLAN, Site, make_site, working
 
 from foretell.api.schemas.documents import PlanDocument, PlanPageDocument
-from foretell.engine.submit import PlanLimits
+from foretell.ports import PlanLimits
 from foretell.store.postgres import PostgresStore
 
 RFC_BODY = """{

@@ -24,11 +24,11 @@ from foretell.domain.rollup import InvocationState, TargetRollup
 from foretell.domain.summary import PlanReport
 from foretell.domain.target import AgentSpec, Deployment, Environment, Policy, PolicyRule, Resource
 from foretell.engine.cancel import cancel
-from foretell.engine.submit import PlanLimits, Submission, submit
+from foretell.engine.submit import Submission, submit
 from foretell.inventory.matching import CelSelectors
 from foretell.inventory.secrets import References
 from foretell.kit.clock import RandomIds
-from foretell.ports import Agent, PlanBasis, Reporter, Step, Store, Validator, Workspace
+from foretell.ports import Agent, PlanBasis, PlanLimits, Reporter, Step, Store, Validator, Workspace
 from foretell.store.postgres import open_store
 from foretell.testing.clock import ManualClock
 from foretell.testing.scripted import FakeAgents, ScriptedAgent, ScriptedValidator

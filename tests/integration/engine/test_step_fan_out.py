@@ -143,6 +143,7 @@ async def test_a_selector_that_makes_no_sense_fails_the_plan_at_once(world: Worl
     await world.drain()
     plan = await world.plan(plan.id)
     assert (plan.status, plan.reason) == (PlanStatus.FAILED, PlanReason.INTERNAL)
+    assert "resource.name < 1" in plan.message
 
 
 async def test_a_question_is_frozen(world: World) -> None:

@@ -9,8 +9,7 @@ from engine_world import MINUTE, World, at_once
 
 from foretell.domain.errors import InvalidRequest, RateLimited
 from foretell.domain.plan import GithubRef, Plan, PlanReason, PlanRequest, PlanStatus
-from foretell.engine.submit import PlanLimits
-from foretell.ports import Step
+from foretell.ports import PlanLimits, Step
 
 PULL = GithubRef("acme", "shop", "abc", 7)
 REQUEST = PlanRequest("v2", github=PULL)

@@ -9,7 +9,7 @@ from engine_world import MINUTE, World, a_policy, some_resources
 
 from foretell.domain.errors import Unavailable
 from foretell.domain.plan import JsonObject, PlanStatus
-from foretell.domain.result import Done, KindResult, ResourceChange, Status
+from foretell.domain.result import Done, KindResult, PolicySides, ResourceChange, Status
 from foretell.domain.summary import Conclusion, conclude, exit_code
 from foretell.domain.verdict import Denial, Rule, Verdict, VerdictStatus
 from foretell.policy.absent import NoEngine
@@ -164,6 +164,21 @@ async def test_rules_see_parsed_sides_and_changes(world: World) -> None:
             }
         ],
     }
+
+
+async def test_rules_see_the_values_that_the_agent_made_for_them(world: World) -> None:
+    sides = PolicySides(None, {"resource_changes": [1]})
+    result = KindResult(a_result().kind, "for people", "also", None, policy=sides)
+    world.agents = FakeAgents(ScriptedAgent(Done((result,))))
+    world.policies = [a_policy("rule")]
+    validator = world.validator = ScriptedValidator()
+    await world.write()
+    await world.completed()
+    (document,) = validator.documents
+    assert (document["plan"]["current"], document["plan"]["proposed"]) == (
+        None,
+        {"resource_changes": [1]},
+    )
 
 
 async def test_validating_twice_or_at_once_writes_one_set_of_verdicts(world: World) -> None:

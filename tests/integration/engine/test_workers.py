@@ -21,9 +21,8 @@ from foretell.domain.errors import AgentUnavailable, Unavailable
 from foretell.domain.plan import JsonObject, Plan, PlanStatus
 from foretell.domain.result import Done, Outcome, Pending, Status
 from foretell.domain.verdict import VerdictStatus
-from foretell.engine.submit import PlanLimits
 from foretell.kit.clock import SystemClock
-from foretell.ports import Step
+from foretell.ports import PlanLimits, Step
 from foretell.store.queue.link import QueueDatabase
 from foretell.testing.scripted import FakeAgents, ScriptedAgent, a_result
 from foretell.worker.queue import Pace, Queue

@@ -20,11 +20,11 @@ from foretell.domain.plan import (
 from foretell.domain.result import Done, Kind, KindResult, Outcome
 from foretell.domain.summary import PlanReport
 from foretell.domain.target import AgentSpec, Deployment, Environment, Policy, PolicyRule, Resource
-from foretell.engine.submit import PlanLimits, Submission, submit
+from foretell.engine.submit import Submission, submit
 from foretell.inventory.matching import CelSelectors
 from foretell.inventory.secrets import References
 from foretell.kit.clock import RandomIds, SystemClock
-from foretell.ports import Agent, Step, Store, Validator, Workspace
+from foretell.ports import Agent, PlanLimits, Step, Store, Validator, Workspace
 from foretell.worker.tasks import Tasks
 
 WORKSPACE = Workspace(WorkspaceId("a1111111-0000-4000-8000-000000000000"), "shop", "Shop")

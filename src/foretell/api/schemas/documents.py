@@ -185,6 +185,7 @@ class PlanDocument(Document):
     id: Id
     status: PlanStatus
     reason: PlanReason | None
+    message: str
     workspace: str
     deployment: DeploymentRefDocument
     version: VersionRefDocument

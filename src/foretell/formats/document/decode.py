@@ -59,6 +59,7 @@ def _read(document: Mapping[str, Any]) -> PlanReport:
         created_at=datetime.fromisoformat(document["createdAt"]),
         expires_at=datetime.fromisoformat(document["expiresAt"]),
         completed_at=datetime.fromisoformat(completed_at) if completed_at else None,
+        message=document["message"],
         summary=_read_summary(summary) if summary else None,
         targets=roll([_read_target(target) for target in document["targets"]]),
     )

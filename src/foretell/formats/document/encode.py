@@ -65,6 +65,7 @@ def report_document(report: PlanReport, mode: DiffMode = DiffMode.FULL) -> dict[
         "id": report.id,
         "status": report.status.value,
         "reason": report.reason.value if report.reason else None,
+        "message": report.message,
         "workspace": report.workspace,
         "deployment": {
             "id": report.deployment_id,

@@ -40,7 +40,7 @@ SELECT anchor.id, anchor.plan_id, anchor.target_id, anchor.dispatch_context,
     EXISTS (SELECT FROM policy WHERE policy.workspace_id = plan.workspace_id),
     part.kind, part.current, part.proposed, part.has_changes, part.content_hash,
     part.plan_key_id, part.diff, part.additions, part.deletions, part.resources,
-    part.resource_texts, part.suppressed
+    part.resource_texts, part.suppressed, part.policy_sides
 FROM deployment_plan_target_result AS anchor
 JOIN deployment_plan AS plan ON plan.id = anchor.plan_id
 JOIN deployment_plan_target_result AS part
@@ -69,7 +69,8 @@ SET status = %(status)s, answered_at = %(at)s, completed_at = %(completed_at)s, 
     has_changes = %(has_changes)s, content_hash = %(content_hash)s,
     plan_key_id = %(plan_key_id)s, current = %(current)s, proposed = %(proposed)s,
     diff = %(diff)s, additions = %(additions)s, deletions = %(deletions)s,
-    suppressed = %(suppressed)s, resources = %(resources)s, resource_texts = %(resource_texts)s
+    suppressed = %(suppressed)s, resources = %(resources)s, resource_texts = %(resource_texts)s,
+    policy_sides = %(policy_sides)s
 WHERE id = %(invocation_id)s AND status = 'computing' AND answered_at IS NULL
 RETURNING CASE WHEN %(settled)s THEN pg_notify('foretell_plan', plan_id::text)::text END,
     set_config('synchronous_commit', 'off', TRUE)
@@ -83,7 +84,7 @@ WITH anchor AS (
         plan_key_id = %(plan_key_id)s, current = %(current)s, proposed = %(proposed)s,
         diff = %(diff)s, additions = %(additions)s, deletions = %(deletions)s,
         suppressed = %(suppressed)s, resources = %(resources)s,
-        resource_texts = %(resource_texts)s
+        resource_texts = %(resource_texts)s, policy_sides = %(policy_sides)s
     WHERE id = %(invocation_id)s AND status = 'computing' AND answered_at IS NULL
     RETURNING id, target_id, plan_id, place
 ),
@@ -91,20 +92,21 @@ more AS (
     INSERT INTO deployment_plan_target_result (
         invocation_id, target_id, plan_id, place, position, status, answered_at, completed_at,
         kind, has_changes, content_hash, plan_key_id, current, proposed, diff, additions,
-        deletions, suppressed, resources, resource_texts
+        deletions, suppressed, resources, resource_texts, policy_sides
     )
     SELECT anchor.id, anchor.target_id, anchor.plan_id, anchor.place, part.position, 'completed',
         %(at)s, %(at)s, part.kind, part.has_changes, part.content_hash, part.plan_key_id,
         part.current, part.proposed, part.diff, part.additions, part.deletions, part.suppressed,
-        part.resources, part.resource_texts
+        part.resources, part.resource_texts, part.policy_sides
     FROM anchor, unnest(
         %(more_kind)s::text[], %(more_has_changes)s::boolean[], %(more_content_hash)s::text[],
         %(more_plan_key_id)s::text[], %(more_current)s::text[], %(more_proposed)s::text[], %(more_diff)s::text[],
         %(more_additions)s::bigint[], %(more_deletions)s::bigint[], %(more_suppressed)s::bigint[],
-        %(more_resources)s::json[], %(more_resource_texts)s::json[]
+        %(more_resources)s::json[], %(more_resource_texts)s::json[],
+        %(more_policy_sides)s::json[]
     ) WITH ORDINALITY AS part (
         kind, has_changes, content_hash, plan_key_id, current, proposed, diff, additions,
-        deletions, suppressed, resources, resource_texts, position
+        deletions, suppressed, resources, resource_texts, policy_sides, position
     )
 )
 SELECT CASE WHEN %(settled)s THEN pg_notify('foretell_plan', plan_id::text)::text END,
@@ -167,7 +169,7 @@ ORDER BY target.environment_name, target.resource_name, target.resource_identifi
 -- name: result
 SELECT anchor.status, part.kind, part.current, part.proposed, part.has_changes,
     part.content_hash, part.plan_key_id, part.diff, part.additions, part.deletions,
-    part.resources, part.resource_texts, part.suppressed
+    part.resources, part.resource_texts, part.suppressed, part.policy_sides
 FROM deployment_plan_target_result AS part
 JOIN deployment_plan_target_result AS anchor ON anchor.id = part.invocation_id
 WHERE part.id = %(result_id)s AND part.plan_id = %(plan_id)s AND part.answered_at IS NOT NULL

@@ -11,7 +11,7 @@ WHERE workspace_id = %(workspace_id)s AND (created_at >= %(since)s OR status = '
 
 -- name: plan_by_key
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, body_digest
+    reason, fanned_out_at, completed_at, message, body_digest
 FROM deployment_plan
 WHERE workspace_id = %(workspace_id)s
     AND deployment_id = %(deployment_id)s
@@ -29,13 +29,13 @@ INSERT INTO deployment_plan (
 
 -- name: plan
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at
+    reason, fanned_out_at, completed_at, message
 FROM deployment_plan
 WHERE id = %(plan_id)s
 
 -- name: plan_locked
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at
+    reason, fanned_out_at, completed_at, message
 FROM deployment_plan
 WHERE id = %(plan_id)s
 FOR NO KEY UPDATE
@@ -45,7 +45,7 @@ SELECT pg_advisory_xact_lock(hashtextextended(%(key)s, 0))
 
 -- name: plans_under
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at
+    reason, fanned_out_at, completed_at, message
 FROM deployment_plan
 WHERE supersedes_key = %(key)s AND status <> 'failed' AND NOT is_retired
 ORDER BY created_at, id
@@ -53,7 +53,8 @@ FOR NO KEY UPDATE
 
 -- name: stop_plan
 UPDATE deployment_plan
-SET status = %(status)s, reason = %(reason)s, completed_at = %(completed_at)s
+SET status = %(status)s, reason = %(reason)s, completed_at = %(completed_at)s,
+    message = %(message)s
 WHERE id = %(plan_id)s AND status = 'computing'
 RETURNING pg_notify('foretell_plan', id::text)::text
 
@@ -78,7 +79,7 @@ RETURNING pg_notify('foretell_plan', id::text)::text
 -- Locked, so that none of them completes while it is being stopped; who is busy is seen next time.
 -- name: overdue
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at
+    reason, fanned_out_at, completed_at, message
 FROM deployment_plan
 WHERE status = 'computing' AND deadline_at <= %(now)s
 ORDER BY deadline_at, id
@@ -86,7 +87,7 @@ FOR NO KEY UPDATE SKIP LOCKED
 
 -- name: list_plans
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at
+    reason, fanned_out_at, completed_at, message
 FROM deployment_plan
 WHERE workspace_id = %(workspace_id)s
     AND deployment_id = %(deployment_id)s
@@ -103,7 +104,7 @@ SELECT document FROM deployment_plan WHERE id = %(plan_id)s
 -- name: report
 SELECT plan.id, workspace.slug, plan.deployment_id, deployment.slug, deployment.name,
     plan.request, plan.status, plan.created_at, plan.expires_at, plan.reason, plan.completed_at,
-    plan.fanned_out_at
+    plan.fanned_out_at, plan.message
 FROM deployment_plan AS plan
 JOIN workspace ON workspace.id = plan.workspace_id
 JOIN deployment ON deployment.id = plan.deployment_id

@@ -44,7 +44,9 @@ class QueuePromises(Promises):
             await tx.enqueue([Job(Step.SETTLE, plan.id, 60 * MINUTE)])
         assert await queued() == {(Step.SETTLE, plan.id): timedelta(0)}
 
-    async def test_stopping_a_plan_wakes_what_is_open(self, world: World, queued: Queued) -> None:
+    async def test_stopping_a_plan_wakes_what_is_open_and_has_it_shown(
+        self, world: World, queued: Queued
+    ) -> None:
         plan = await world.computing()
         targets = world.planned(plan)
         first, second, *rest = (target.invocations[0].id for target in targets)
@@ -55,10 +57,9 @@ class QueuePromises(Promises):
         async with world.store.begin() as tx:
             await tx.enqueue([Job(Step.INVOKE, rest[0], 60 * MINUTE)])
             await tx.stop_plan(plan.fail(PlanReason.CANCELLED, NOW))
-        assert await queued() == {
-            (Step.VALIDATE, second): timedelta(0),
-            **{(Step.INVOKE, id): timedelta(0) for id in rest},
-        }
+        woken = [(Step.VALIDATE, second), *((Step.INVOKE, id) for id in rest)]
+        shown = (Step.REPORT, plan.id)
+        assert await queued() == dict.fromkeys([*woken, shown], timedelta(0))
 
     async def test_what_waits_without_a_job_is_woken_once(
         self, world: World, queued: Queued

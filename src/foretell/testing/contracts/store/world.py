@@ -22,7 +22,16 @@ from foretell.domain.plan import (
     TargetId,
     WorkspaceId,
 )
-from foretell.domain.result import Action, Done, Kind, KindResult, Phase, ResourceChange, Status
+from foretell.domain.result import (
+    Action,
+    Done,
+    Kind,
+    KindResult,
+    Phase,
+    PolicySides,
+    ResourceChange,
+    Status,
+)
 from foretell.domain.target import (
     AgentSpec,
     Deployment,
@@ -181,6 +190,7 @@ MANIFEST = KindResult(
     deletions=2,
     resources=(CHANGE,),
     suppressed=3,
+    policy=PolicySides(None, ODD_JSON),
 )
 HASHED = KindResult(Kind("cr"), "", "", None)
 PLAIN = KindResult(Kind("plan"), "same", "same", False, diff="")
