@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from foretell.agents.helm.redact import MASK, Redactor
 from foretell.agents.helm.values import NEW, OLD, SAME, SecretValues, values_result
 from foretell.domain.diff import apply_unified, unified_diff
 from foretell.domain.errors import AgentRejected, AgentUnavailable
 from foretell.domain.result import Kind, KindResult
+from foretell.kit.redactor import MASK, Redactor
 
 CANARY = "canary'\"\\4c1e?&"
 KEY = "-----BEGIN KEY-----\nMIIBVgIBADANBgkq\nhkiG9w0BAQEFAASC\n-----END KEY-----"

@@ -13,7 +13,6 @@ from foretell.agents.helm.config import config_complaints
 from foretell.agents.helm.live import live_manifests
 from foretell.agents.helm.program import HelmProgram, find_helm
 from foretell.agents.helm.pull import Reference, pull
-from foretell.agents.helm.redact import Redactor
 from foretell.agents.helm.render import Inputs, Rendered, Renderer, read_inputs
 from foretell.agents.helm.reveal import RevealedConfig, reveal_config
 from foretell.domain.context import DispatchContext, Side
@@ -22,6 +21,7 @@ from foretell.domain.plan import JsonObject, PlanId
 from foretell.domain.result import Done, Outcome, Phase
 from foretell.inventory.wording import Complaint
 from foretell.kit.git import Checkouts
+from foretell.kit.redactor import Redactor
 from foretell.ports import Agent, AgentTools, Clock
 from foretell.settings import default_cache_dir
 

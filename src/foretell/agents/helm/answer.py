@@ -1,19 +1,17 @@
 """Two renders -> the answer: kinds `manifest` and `values`, fit to be stored and shown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from foretell.agents.helm.redact import Redactor
 from foretell.agents.helm.render import Inputs
 from foretell.agents.helm.values import SecretValues, values_result
-from foretell.domain.digest import digest
 from foretell.domain.errors import AgentRejected, InvalidRequest
-from foretell.domain.result import Action, Kind, KindResult, ResourceChange
-from foretell.formats.kubernetes import CompareOptions, Comparison, compare
+from foretell.domain.result import Kind, KindResult
+from foretell.formats.kubernetes import CompareOptions, Comparison, compare, kind_result, remarks
+from foretell.kit.redactor import Redactor
 
 KIND = Kind("manifest")
-NEW_TARGET = "new target"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,7 @@ def answer(
     Raises AgentRejected where a chart renders what Kubernetes could not read.
     """
     comparison = _compared(current, proposed, redactor, namespace)
-    manifest = redactor.result(_manifest(comparison, new=new))
+    manifest = redactor.result(kind_result(KIND, comparison, new=new))
     hides = SecretValues(current.text, proposed.text)
     results = [manifest]
     if current is ABSENT or current.values is not None:
@@ -79,40 +77,9 @@ def _compared(
         raise AgentRejected(redactor.text(f"the rendered chart can't be read: {error}")) from error
 
 
-def _manifest(comparison: Comparison, *, new: bool) -> KindResult:
-    changes = tuple(_tagged(change, new=new) for change in comparison.changes)
-    return KindResult(
-        kind=KIND,
-        current=comparison.current,
-        proposed=comparison.proposed,
-        has_changes=comparison.has_changes,
-        content_hash=digest("h1", comparison.proposed),
-        diff="".join(change.diff for change in changes),
-        additions=sum(change.additions for change in changes),
-        deletions=sum(change.deletions for change in changes),
-        resources=changes,
-        suppressed=comparison.suppressed,
-    )
-
-
-def _tagged(change: ResourceChange, *, new: bool) -> ResourceChange:
-    is_new = new and change.action is Action.ADD
-    return replace(
-        change,
-        result_kind=KIND,
-        tags=(*change.tags, NEW_TARGET) if is_new else change.tags,
-    )
-
-
 def _warnings(comparison: Comparison, *, new: bool) -> Sequence[str]:
-    found = list(comparison.warnings)
-    if new:
-        found.append(
-            "nothing is known of what is deployed here, so everything is an add: record the "
-            "current version, compare with a base revision, or give a kubeconfig"
-        )
-    if comparison.empty:
-        found.append("the chart renders no object on either side")
-    if comparison.deletes_everything:
-        found.append("the chart renders no object any more: everything is deleted")
-    return found
+    unknown = (
+        "nothing is known of what is deployed here, so everything is an add: record the current "
+        "version, compare with a base revision, or give a kubeconfig"
+    )
+    return [*remarks(comparison, "the chart"), *([unknown] if new else [])]

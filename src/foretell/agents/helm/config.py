@@ -1,46 +1,30 @@
 """The `config` of a job agent of type `helm`, after templates and references."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
 
-from foretell.domain.context import secret_reference
 from foretell.domain.errors import AgentRejected
 from foretell.domain.plan import JsonObject
 from foretell.inventory.durations import Duration
+from foretell.inventory.open_config import is_open, matching
 from foretell.inventory.wording import Complaint, complaints
-
-_TEMPLATE_MARKS = ("{{", "{%")
-
-
-def _matching(pattern: str, expected: str) -> AfterValidator:
-    compiled = re.compile(pattern)
-
-    def check(value: str) -> str:
-        if not compiled.fullmatch(value):
-            raise PydanticCustomError("pattern", "expected {what}", {"what": expected})
-        return value
-
-    return AfterValidator(check)
-
 
 _Label = r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
 ReleaseName = Annotated[
-    str, _matching(rf"(?=.{{1,53}}\Z){_Label}", "at most 53 of a-z, 0-9, '-' and '.'")
+    str, matching(rf"(?=.{{1,53}}\Z){_Label}", "at most 53 of a-z, 0-9, '-' and '.'")
 ]
 Namespace = Annotated[
-    str, _matching(rf"(?=.{{1,63}}\Z){_Label}", "the name of a Kubernetes namespace")
+    str, matching(rf"(?=.{{1,63}}\Z){_Label}", "the name of a Kubernetes namespace")
 ]
-KubeVersion = Annotated[str, _matching(r"v?1\.\d+(\.\d+)?\S{0,40}", "a version such as 1.33")]
+KubeVersion = Annotated[str, matching(r"v?1\.\d+(\.\d+)?\S{0,40}", "a version such as 1.33")]
 ApiVersion = Annotated[
-    str, _matching(r"[A-Za-z0-9][\w./-]{0,252}", "an API such as batch/v1 or batch/v1/CronJob")
+    str, matching(r"[A-Za-z0-9][\w./-]{0,252}", "an API such as batch/v1 or batch/v1/CronJob")
 ]
-Text = Annotated[str, Field(min_length=1, max_length=2048), _matching(r"[^\0\n]*", "one line")]
+Text = Annotated[str, Field(min_length=1, max_length=2048), matching(r"[^\0\n]*", "one line")]
 
 
 class HelmConfig(BaseModel):
@@ -82,7 +66,7 @@ def _rejected(found: Sequence[Complaint]) -> AgentRejected:
 
 def _plain_secrets(config: JsonObject) -> list[Complaint]:
     given = config.get("kubeconfig")
-    if given is None or _is_open(given):
+    if given is None or is_open(given):
         return []
     return [Complaint(("kubeconfig",), "expected a reference: {file: PATH} or {env: NAME}")]
 
@@ -92,7 +76,7 @@ def config_complaints(config: JsonObject, *, partial: bool) -> list[Complaint]:
 
     A template or a reference stands for any value; below `values` everything is allowed.
     """
-    known = {key: value for key, value in config.items() if not _is_open(value)}
+    known = {key: value for key, value in config.items() if not is_open(value)}
     found = _plain_secrets(config)
     try:
         HelmConfig.model_validate({**known, "kubeconfig": None})
@@ -103,11 +87,3 @@ def config_complaints(config: JsonObject, *, partial: bool) -> list[Complaint]:
             if not (each.missing and (partial or each.path[0] in config))
         ]
     return found
-
-
-def _is_open(value: Any) -> bool:
-    if isinstance(value, list):
-        return any(_is_open(each) for each in value)
-    if isinstance(value, Mapping):
-        return secret_reference(value) is not None
-    return isinstance(value, str) and any(mark in value for mark in _TEMPLATE_MARKS)

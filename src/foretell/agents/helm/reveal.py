@@ -1,21 +1,11 @@
-"""The config of one side with its templates rendered and its references resolved.
+"""The config of one side, revealed and read."""
 
-Templates see revealed variables; a reference in the config itself is set aside while templates
-are rendered, so that neither a secret is taken for a template nor a template's text for a
-reference: a version's own config, which whoever asks for a plan may write, names no secrets.
-"""
-
-import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from foretell.agents.helm.config import HelmConfig, check_unrevealed, read_config
-from foretell.agents.helm.redact import Redactor
-from foretell.domain.context import Side, secret_reference
+from foretell.domain.context import Side
+from foretell.inventory.reveal import reveal_side
 from foretell.ports import AgentTools
-
-_REVEALED_VARIABLES = ("deployment", "environment", "resource", "variables")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,38 +19,5 @@ class RevealedConfig:
 async def reveal_config(side: Side, tools: AgentTools) -> RevealedConfig:
     """Raises AgentRejected for a template, a reference or a key that is wrong."""
     check_unrevealed(side.agent_config)
-    told = side.template_variables()
-    variables = tools.secrets.reveal({name: told[name] for name in _REVEALED_VARIABLES})
-    told |= variables.value
-    told["release"] = {**told["release"], "variables": told["variables"]}
-    aside = _Aside()
-    with Redactor(variables.secrets).errors():
-        rendered = await tools.templates.render(aside.put(dict(side.agent_config)), told)
-    references = tools.secrets.reveal(aside.references)
-    config = read_config(aside.back(rendered, references.value))
-    return RevealedConfig(config, variables.secrets | references.secrets)
-
-
-class _Aside:
-    """Keeps references out of a structure, under names that nobody can guess."""
-
-    def __init__(self) -> None:
-        self.references: dict[str, Any] = {}
-
-    def put(self, value: Any) -> Any:
-        """`value` with a name in place of each reference."""
-        if isinstance(value, Mapping):
-            if secret_reference(value):
-                name = f"reference-{secrets.token_hex(16)}"
-                self.references[name] = value
-                return name
-            return {key: self.put(each) for key, each in value.items()}
-        return [self.put(each) for each in value] if isinstance(value, list | tuple) else value
-
-    def back(self, value: Any, revealed: Mapping[str, Any]) -> Any:
-        """`value` with what was revealed in place of each name."""
-        if isinstance(value, Mapping):
-            return {key: self.back(each, revealed) for key, each in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.back(each, revealed) for each in value]
-        return revealed.get(value, value) if isinstance(value, str) else value
+    revealed = await reveal_side(side, tools)
+    return RevealedConfig(read_config(revealed.value), revealed.secrets)

@@ -3,9 +3,10 @@
 `stream` reads them into objects by `identity` (and `generated` names those without one);
 `normalise`, `determinism` and `ignore` put aside what is no change; `pairing` finds renames;
 `mask` hides secrets; `changes` shows one object, with `quantity` and `recreate`; `comparison` puts
-it together.
+it together; `answer` makes an agent's answer of it.
 """
 
+from foretell.formats.kubernetes.answer import kind_result, remarks
 from foretell.formats.kubernetes.comparison import Comparison, compare
 from foretell.formats.kubernetes.identity import Identity
 from foretell.formats.kubernetes.mask import mask
@@ -29,6 +30,8 @@ __all__ = [
     "Stream",
     "Tracking",
     "compare",
+    "kind_result",
     "mask",
     "read_streams",
+    "remarks",
 ]
