@@ -5,7 +5,10 @@ from typing import Any
 import pytest
 
 from foretell.domain.errors import InvalidRequest
+from foretell.domain.plan import AgentId, DeploymentId, EnvironmentId, ResourceId
+from foretell.domain.target import AgentSpec, Deployment, Environment, Resource
 from foretell.inventory.matching import CelSelectors
+from foretell.inventory.select import KEYS
 
 
 def scope(resource: str, environment: str, region: str = "eu") -> dict[str, Any]:
@@ -44,3 +47,21 @@ def test_a_new_matcher_knows_nothing_of_an_older_reading() -> None:
 def test_a_selector_that_cannot_be_taken_is_refused_before_it_is_asked(text: str) -> None:
     with pytest.raises(InvalidRequest):
         CelSelectors().check(text)
+
+
+def test_a_key_that_no_resource_has_is_refused_when_it_is_written() -> None:
+    check = CelSelectors().check
+    check('resource.metadata.any.thing == "x" && has(resource.config.any)')
+    check('[resource].exists(r, r.anything == "x")')
+    with pytest.raises(InvalidRequest, match="jobAgent has no 'kind': there is id, name, type"):
+        check('jobAgent.kind == "helm"')
+
+
+def test_the_keys_that_selectors_may_name_are_those_that_are_there() -> None:
+    described = {
+        "deployment": Deployment(DeploymentId("d"), "d", "d"),
+        "environment": Environment(EnvironmentId("e"), "e"),
+        "resource": Resource(ResourceId("r"), "r", "r"),
+        "jobAgent": AgentSpec(AgentId("a"), "a", "helm"),
+    }
+    assert {name: frozenset(one.describe()) for name, one in described.items()} == KEYS

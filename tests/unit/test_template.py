@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from foretell.domain.errors import AgentRejected
+from foretell.inventory import template as templating
 from foretell.inventory.template import LIMITS, Templates
+from foretell.testing.agents import a_side
 
 PAGE = Path(__file__).parents[2] / "docs/reference/templates.md"
 VARIABLES = {
@@ -214,3 +216,7 @@ async def test_a_thousand_targets_cost_the_worker_no_second_and_a_half(
     for _ in range(1000):
         await templates.render(value, VARIABLES)
     assert time.process_time() - started < 1.5
+
+
+def test_the_names_that_templates_may_use_are_those_that_there_are() -> None:
+    assert frozenset(a_side({}).template_variables()) == templating.VARIABLES

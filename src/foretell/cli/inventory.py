@@ -23,8 +23,8 @@ Files = Annotated[list[Path], typer.Argument(help="YAML files, or folders of the
 def validate(files: Files) -> None:
     """Check files; needs no server.
 
-    Names problems with file, line and field. Selectors are compiled once the fields are right;
-    rules are compiled by `foretell policy check`, templates by a plan.
+    Names problems with file, line and field. Selectors are compiled and templates read once the
+    fields are right; rules are compiled by `foretell policy check`.
 
     Example:  foretell inventory validate inventory.yaml
     """

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from foretell.domain.target import Matches
-from foretell.inventory.select import compile_selector
+from foretell.inventory.select import check_selector, compile_selector
 
 
 class CelSelectors:
     """Selectors in CEL, as docs/reference/selectors.md says."""
 
     def check(self, text: str) -> None:
-        """Raises InvalidRequest for a selector that does not compile or is over its bounds."""
-        compile_selector(text)
+        """Raises InvalidRequest for a selector that does not compile, or could never match."""
+        check_selector(text)
 
     def matches(self) -> Matches:
         """A matcher that remembers its answers: ask it about one reading of an inventory only.

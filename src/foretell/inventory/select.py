@@ -30,7 +30,14 @@ from foretell.inventory.select_text import (
 if TYPE_CHECKING:
     import cel
 
-VARIABLES: Final = frozenset(("deployment", "environment", "resource", "jobAgent"))
+KEYS: Final[Mapping[str, frozenset[str]]] = {
+    "deployment": frozenset(("id", "slug", "name", "metadata")),
+    "environment": frozenset(("id", "name", "metadata")),
+    "resource": frozenset(("id", "identifier", "name", "kind", "version", "config", "metadata")),
+    "jobAgent": frozenset(("id", "name", "type")),
+}
+"""What selectors are asked about: the `describe()` of each, in `domain/target.py`."""
+VARIABLES: Final = frozenset(KEYS)
 _TYPES: Final = {"bool", "bytes", "double", "duration", "int", "list", "map", "null_type"} | {
     *("string", "timestamp", "type", "uint")
 }
@@ -99,6 +106,18 @@ def compile_selector(text: str | None) -> Selector:
     selector = Selector(text, frozenset(paths), program, paths, cost)
     _try(selector)
     return selector
+
+
+def check_selector(text: str | None) -> None:
+    """For a selector that somebody writes: also a key that no variable ever has is an error.
+
+    It would never match, and nobody would be told. Raises InvalidRequest as `compile_selector`.
+    """
+    selector = compile_selector(text)
+    for name, path in sorted(selector._paths.items()):
+        for key in sorted(path.below.keys() - KEYS[name]):
+            known = ", ".join(sorted(KEYS[name]))
+            _wrong(selector.text, f"{name} has no {key!r}: there is {known}")
 
 
 def references(text: str | None) -> frozenset[str]:

@@ -19,8 +19,15 @@ from foretell.domain.errors import AgentRejected, AgentUnavailable
 from foretell.kit.process import Limits, ProgramStopped
 from foretell.kit.sandbox import ChildDied, Sandbox, TargetFailed
 
+Path = tuple[str | int, ...]
+"""Keys and indexes from the top of a value."""
+
 _TARGET: Final = "foretell.inventory.template_child:render"
 _OPENINGS: Final = ("{{", "{%", "{#")
+VARIABLES: Final = frozenset(
+    ("deployment", "environment", "resource", "version", "release", "variables")
+)
+"""What there is in every template (docs/reference/templates.md)."""
 LIMITS: Final = Limits(
     wall=timedelta(seconds=5),
     memory_bytes=256 * 1024**2,
@@ -52,7 +59,7 @@ class Templates:
         most 1 MiB comes back for each. Raises AgentRejected that names the template's path and the
         undefined name, the line, or the limit.
         """
-        texts = dict(_templates(value, where))
+        texts = {_written(where, path): text for path, text in _placed(value, ())}
         if not texts:
             return value
         rendered = await self._ask(texts, variables, as_text=False)
@@ -89,18 +96,37 @@ class Templates:
         )
 
 
-def _templates(value: Any, path: str) -> Iterator[tuple[str, str]]:
+def template_problems(value: Any) -> Iterator[tuple[Path, str]]:
+    """Where in `value` a template can't be rendered, as far as its text says, and why.
+
+    What only the variables' values can tell (a key that is absent) is left for a plan.
+    """
+    # Imported late: it brings Jinja along, which only those who read inventories need.
+    from foretell.inventory.template_child import problem
+
+    for path, text in _placed(value, ()):
+        if found := problem(text, VARIABLES):
+            yield path, found
+
+
+def _placed(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     match value:
         case str() if any(opening in value for opening in _OPENINGS):
             yield path, value
         case Mapping():
             for key, item in value.items():
-                yield from _templates(item, _below(path, key))
+                yield from _placed(item, (*path, key))
         case list() | tuple():
             for index, item in enumerate(value):
-                yield from _templates(item, f"{path}[{index}]")
+                yield from _placed(item, (*path, index))
         case _:
             pass
+
+
+def _written(where: str, path: Path) -> str:
+    for step in path:
+        where = f"{where}[{step}]" if isinstance(step, int) else _below(where, step)
+    return where
 
 
 def _replaced(value: Any, path: str, rendered: Callable[[str], Any]) -> Any:

@@ -1,6 +1,7 @@
 """Renders a batch of templates; runs in a sandbox child, so it imports Jinja and little else.
 
-Not for import elsewhere: see `foretell.inventory.template`, which documents the rules.
+Not for import elsewhere, but for `problem`, which reads a template and runs nothing of it: see
+`foretell.inventory.template`, which documents the rules.
 """
 
 import json
@@ -14,6 +15,7 @@ from jinja2.environment import TemplateExpression
 from jinja2.exceptions import SecurityError, TemplateRuntimeError
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
+from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import missing
 
@@ -136,6 +138,7 @@ def _environment() -> _Environment:
 
 
 _ENVIRONMENT: Final = _environment()
+_GLOBALS: Final = frozenset(_ENVIRONMENT.globals)
 
 
 def _compiled(text: str, as_text: bool) -> Callable[[Mapping[str, Any]], Any]:
@@ -165,6 +168,15 @@ def render(request: Mapping[str, Any]) -> list[Any]:
     variables = request["variables"]
     _Missing.names = tuple(variables)
     return [_one(path, text, request["asText"], variables) for path, text in request["texts"]]
+
+
+def problem(text: str, names: frozenset[str]) -> str | None:
+    """Why a template can't be rendered over variables with these names, as far as its text says."""
+    try:
+        unknown = sorted(find_undeclared_variables(_ENVIRONMENT.parse(text)) - names - _GLOBALS)
+    except Exception as error:
+        return _reason(error)
+    return f"{unknown[0]!r} is not defined; there is {_listed(names)}" if unknown else None
 
 
 def _one(path: str, source: str, as_text: bool, variables: Mapping[str, Any]) -> Any:

@@ -25,11 +25,15 @@ _LEAST_LIKENESS = 70
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What is wrong with the value at `path` and what was expected there; `missing`: no value."""
+    """What is wrong with the value at `path` and what was expected there.
+
+    `missing`: there is no value; `unknown`: nothing is expected there at all.
+    """
 
     path: tuple[str | int, ...]
     message: str
     missing: bool = False
+    unknown: bool = False
 
     @property
     def field(self) -> str:
@@ -47,7 +51,10 @@ def complaints(error: ValidationError, model: type[BaseModel]) -> list[Complaint
     """pydantic's errors about a `model`; none quotes a value, which may be a secret's."""
     return [
         Complaint(
-            detail["loc"], _message(detail, detail["loc"], model), detail["type"] == "missing"
+            path=detail["loc"],
+            message=_message(detail, detail["loc"], model),
+            missing=detail["type"] == "missing",
+            unknown=detail["type"] == "extra_forbidden",
         )
         for detail in error.errors(include_url=False)
     ]

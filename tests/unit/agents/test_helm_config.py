@@ -62,3 +62,15 @@ def test_what_is_pulled_and_what_is_a_path(config: dict[str, Any], pulled: str |
     if found is not None and pulled is not None:
         assert found.name.startswith(pulled)
         assert "u:p" not in found.name
+
+
+def test_an_unknown_key_is_found_whatever_stands_behind_it() -> None:
+    config = {"chart": "{{ version.tag }}", "chrt": "{{ version.tag }}"}
+    (found,) = config_complaints(config, partial=False)
+    assert found.field == "chrt"
+    assert "unknown key" in found.message
+
+
+def test_a_reference_or_template_may_stand_for_any_value() -> None:
+    config = {"chart": "{{ a }}", "values": "{{ b }}", "apiVersions": ["{{ c }}", "v1"]}
+    assert config_complaints({**config, "kubeconfig": {"env": "K"}}, partial=False) == []

@@ -1,6 +1,7 @@
 """The test runner: instant unless told otherwise, and deterministic."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -101,7 +102,7 @@ async def test_without_a_template_no_template_is_rendered(tools: AgentTools) -> 
         async def render(self, value: Any, variables: JsonObject) -> Any:
             raise AssertionError("nobody has a template here")
 
-    bare = AgentTools(tools.clock, tools.secrets, Untouchable(), tools.renders)
+    bare = replace(tools, templates=Untouchable())
     assert isinstance(await planned(bare, {"size": 10}), Done)
 
 

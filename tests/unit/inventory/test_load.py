@@ -146,6 +146,44 @@ def test_a_duration_is_read(text: str, seconds: int) -> None:
     assert loaded.inventory.deployments[0].plan.timeout == timedelta(seconds=seconds)
 
 
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("{{ version.tag", "line 1: unexpected end of template"),
+        ("{% if %}", "line 1: "),
+        ("a-{{ verzion.tag }}", "'verzion' is not defined; there is deployment, environment"),
+        ("{{ .Values.image }}", "'Values' is not defined"),
+        ("{{ include 'a' . }}", "line 1: "),
+    ],
+)
+@pytest.mark.parametrize(
+    ("head", "field"),
+    [
+        ("jobAgents:\n- name: a\n  type: helm\n  config:", "jobAgents[0].config"),
+        ("deployments:\n- name: a\n  jobAgentConfig:", "deployments[0].jobAgentConfig"),
+    ],
+)
+def test_a_template_that_can_never_be_rendered_names_file_line_and_field(
+    head: str, field: str, template: str, words: str
+) -> None:
+    found = one(f'{head}\n    values:\n      list:\n      - ok\n      - "{template}"\n')
+    assert found.field == f"{field}.values.list[1]"
+    assert found.where.endswith(f":{head.count(chr(10)) + 5}")
+    assert found.message.startswith("template: ")
+    assert words in found.message
+
+
+def test_what_only_a_plan_can_tell_of_a_template_is_no_problem() -> None:
+    text = "{{ resource.metadata.absent }}{% for x in range(3) %}{{ x }}{% endfor %}"
+    parse({"a.yaml": f'deployments:\n- name: a\n  jobAgentConfig: {{chart: "{text}"}}\n'})
+
+
+def test_a_selector_of_a_key_that_nothing_has_is_refused() -> None:
+    found = one('environments:\n- name: a\n  resourceSelector: resource.nme == "b"\n')
+    assert found.field == "environments[0].resourceSelector"
+    assert "resource has no 'nme': there is config, id, identifier, kind, metadata" in found.message
+
+
 def test_a_selector_that_does_not_parse_names_file_line_and_field() -> None:
     problem = one("environments:\n  - name: a\n    resourceSelector: 'resource.name =='\n")
     assert problem.where == "shop.yaml:3"

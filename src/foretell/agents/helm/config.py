@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from foretell.domain.errors import AgentRejected
 from foretell.domain.plan import JsonObject
 from foretell.inventory.durations import Duration
-from foretell.inventory.open_config import is_open, matching
+from foretell.inventory.open_config import is_open, matching, open_complaints
 from foretell.inventory.wording import Complaint, complaints
 
 _Label = r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
@@ -72,18 +72,6 @@ def _plain_secrets(config: JsonObject) -> list[Complaint]:
 
 
 def config_complaints(config: JsonObject, *, partial: bool) -> list[Complaint]:
-    """What is wrong with a config that was not rendered yet.
-
-    A template or a reference stands for any value; below `values` everything is allowed.
-    """
-    known = {key: value for key, value in config.items() if not is_open(value)}
-    found = _plain_secrets(config)
-    try:
-        HelmConfig.model_validate({**known, "kubeconfig": None})
-    except ValidationError as error:
-        found += [
-            each
-            for each in complaints(error, HelmConfig)
-            if not (each.missing and (partial or each.path[0] in config))
-        ]
-    return found
+    """What is wrong with a config that was not rendered yet."""
+    shape = {**config, "kubeconfig": None}
+    return _plain_secrets(config) + open_complaints(shape, HelmConfig, partial=partial)

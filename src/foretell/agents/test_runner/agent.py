@@ -14,6 +14,7 @@ from foretell.domain.digest import digest
 from foretell.domain.errors import AgentRejected
 from foretell.domain.plan import JsonObject
 from foretell.domain.result import Action, Done, Kind, KindResult, Outcome, Pending, ResourceChange
+from foretell.inventory.open_config import open_complaints
 from foretell.inventory.wording import Complaint, complaints
 from foretell.ports import Agent, AgentTools
 
@@ -55,12 +56,7 @@ class TestRunner(Agent):
 
     def config_complaints(self, config: JsonObject, *, partial: bool) -> Sequence[Complaint]:
         """What is wrong with `config`; no key is required, so `partial` makes no difference."""
-        known = {key: value for key, value in config.items() if not _is_template(value)}
-        try:
-            Config.model_validate(known)
-        except ValidationError as error:
-            return complaints(error, Config)
-        return []
+        return open_complaints(config, Config, partial=partial)
 
     async def plan(self, context: DispatchContext, state: JsonObject | None) -> Outcome:
         """Waits `delay`, says Pending `pendingRounds` times, then answers or fails."""

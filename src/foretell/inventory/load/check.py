@@ -6,7 +6,8 @@ from foretell.domain.errors import InvalidRequest, Problem
 from foretell.inventory.load.build import Parts, slug_of
 from foretell.inventory.load.schema import DeploymentPart, OpaPart
 from foretell.inventory.load.source import Path, SourceFile
-from foretell.inventory.select import compile_selector
+from foretell.inventory.select import check_selector
+from foretell.inventory.template import template_problems
 
 FileProblem = Callable[[SourceFile, str], str | None]
 """(the inventory file, the path that a rule's `file` gives) -> why it can't be read, or None."""
@@ -16,7 +17,12 @@ Named = tuple[SourceFile, Path, str]
 
 def problems(parts: Parts, file_problem: FileProblem) -> list[Problem]:
     """Everything that is wrong between or inside well-shaped parts, in the order of the files."""
-    return [*_clashes(parts), *_selectors(parts), *_rules(parts, file_problem)]
+    return [
+        *_clashes(parts),
+        *_selectors(parts),
+        *_templates(parts),
+        *_rules(parts, file_problem),
+    ]
 
 
 def _clashes(parts: Parts) -> Iterator[Problem]:
@@ -63,7 +69,7 @@ def _selectors(parts: Parts) -> Iterator[Problem]:
     for source, path, text in _selector_texts(parts):
         if text:
             try:
-                compile_selector(text)
+                check_selector(text)
             except InvalidRequest as error:
                 yield source.problem(path, str(error))
 
@@ -77,6 +83,17 @@ def _selector_texts(parts: Parts) -> Iterator[Named]:
         yield from _variable_selectors(source, at, deployment)
     for source, at, policy in parts.policies:
         yield source, (*at, "selector"), policy.selector
+
+
+def _templates(parts: Parts) -> Iterator[Problem]:
+    configs = [(s, (*at, "config"), agent.config) for s, at, agent in parts.agents]
+    configs += [
+        (s, (*at, "jobAgentConfig"), deployment.job_agent_config)
+        for s, at, deployment in parts.deployments
+    ]
+    for source, at, config in configs:
+        for path, problem in template_problems(config):
+            yield source.problem((*at, *path), f"template: {problem}")
 
 
 def _variable_selectors(source: SourceFile, at: Path, part: DeploymentPart) -> Iterator[Named]:
