@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from foretell.domain.errors import InvalidRequest
@@ -41,6 +42,20 @@ def keyed_digest(scheme: str, key: bytes, *parts: object) -> str:
             f" {MIN_KEY_BYTES} are needed; configure a longer random key"
         )
     return f"{scheme}:{hmac.new(key, _message(scheme, parts), hashlib.sha256).hexdigest()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key for digests and the name it is known by; only the name may be shown."""
+
+    secret: bytes = field(repr=False)
+    id: str = ""
+
+
+def purpose_key(key: bytes, *purpose: str) -> Key:
+    """The `derived_key` with a name of 16 hex digits, which tells nothing of it."""
+    secret = derived_key(key, *purpose)
+    return Key(secret, keyed_digest("key-id", secret).partition(":")[2][:16])
 
 
 def derived_key(key: bytes, *purpose: str) -> bytes:

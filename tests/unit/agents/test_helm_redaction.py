@@ -7,12 +7,15 @@ import pytest
 
 from foretell.agents.helm.values import NEW, OLD, SAME, SecretValues, values_result
 from foretell.domain.diff import apply_unified, unified_diff
+from foretell.domain.digest import Key
 from foretell.domain.errors import AgentRejected, AgentUnavailable
 from foretell.domain.result import Kind, KindResult
 from foretell.kit.redactor import MASK, Redactor
 
 CANARY = "canary'\"\\4c1e?&"
 KEY = "-----BEGIN KEY-----\nMIIBVgIBADANBgkq\nhkiG9w0BAQEFAASC\n-----END KEY-----"
+
+HASH_KEY = Key(b"k" * 32, "key-1")
 
 
 @pytest.mark.parametrize(
@@ -82,15 +85,26 @@ def test_values_that_end_up_in_a_secret_are_marked() -> None:
         {"user": "admin", "url": "postgres://x:hunter2hunter2@db", "on": True, "n": 1},
         {"user": "admin", "url": "postgres://x:other@db", "on": True, "n": 2},
         hides,
+        HASH_KEY,
     )
     assert result.current == f'"n": 1\n"on": true\nurl: {OLD}\nuser: {SAME}\n'
     assert f"user: {SAME}" in result.proposed
     assert "hunter2" not in repr(result)
 
 
+def test_the_content_hash_is_of_the_values_themselves_and_of_the_key() -> None:
+    hides = SecretValues("kind: Secret\nstringData: {a: old-secret, b: new-secret}")
+    old, new = {"a": "old-secret"}, {"a": "new-secret"}
+    first = values_result(old, new, hides, HASH_KEY)
+    assert first.content_hash == values_result(None, new, hides, HASH_KEY).content_hash
+    assert first.content_hash != values_result(old, old, hides, HASH_KEY).content_hash
+    assert first.content_hash != values_result(old, new, hides, Key(b"o" * 32)).content_hash
+    assert first.plan_key_id == "key-1"
+
+
 def test_a_secret_value_that_changed_is_a_change_and_one_that_did_not_is_none() -> None:
     hides = SecretValues("kind: Secret\nstringData: {a: old-secret, b: new-secret}")
-    changed = values_result({"a": "old-secret"}, {"a": "new-secret"}, hides)
+    changed = values_result({"a": "old-secret"}, {"a": "new-secret"}, hides, HASH_KEY)
     assert changed.has_changes is True
     assert (changed.current, changed.proposed) == (f"a: {OLD}\n", f"a: {NEW}\n")
-    assert values_result({"a": "old-secret"}, {"a": "old-secret"}, hides).has_changes is False
+    assert values_result({"a": "old-secret"}, {"a": "old-secret"}, hides, HASH_KEY).has_changes is False

@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from foretell.domain.digest import Key
 from foretell.formats.exact_json import dumps
 from foretell.formats.tfplan.compare import compare
 from foretell.formats.tfplan.parse import parse
 from foretell.formats.tfplan.plan import Plan
 from foretell.formats.tfplan.redacted import redact_with
-from foretell.formats.tfplan.result import Key, PlanResult, to_result
+from foretell.formats.tfplan.result import PlanResult, to_result
 from foretell.formats.tfplan.summary import summary
 from foretell.formats.tfplan.verdict import judge
 

@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 from plan_samples import KEY, SECRET, change, output, plan, real
 
 from foretell.domain.diff import apply_unified
+from foretell.domain.digest import Key
 from foretell.domain.errors import InvalidRequest
 from foretell.domain.result import Action
 from foretell.formats.tfplan.plan import Plan
 from foretell.formats.tfplan.redacted import redact
-from foretell.formats.tfplan.result import Key, to_result
+from foretell.formats.tfplan.result import to_result
 from foretell.formats.tfplan.summary import summary
 from foretell.formats.tfplan.text.page import page
 from foretell.formats.tfplan.verdict import judge

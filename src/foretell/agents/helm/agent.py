@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
-from foretell.agents.helm.answer import ABSENT, Answer, SideRender, answer
+from foretell.agents.helm.answer import ABSENT, Answer, SideRender, Terms, answer
 from foretell.agents.helm.chart import Chart, Charts
 from foretell.agents.helm.config import config_complaints
 from foretell.agents.helm.live import live_manifests
@@ -16,7 +16,7 @@ from foretell.agents.helm.pull import Reference, pull
 from foretell.agents.helm.render import Inputs, Rendered, Renderer, read_inputs
 from foretell.agents.helm.reveal import RevealedConfig, reveal_config
 from foretell.domain.context import DispatchContext, Side
-from foretell.domain.digest import digest
+from foretell.domain.digest import digest, purpose_key
 from foretell.domain.plan import JsonObject, PlanId
 from foretell.domain.result import Done, Outcome, Phase
 from foretell.inventory.wording import Complaint
@@ -55,6 +55,7 @@ class HelmAgent(Agent):
         self._helm = str(tools.settings.get("helm") or "")
         self._cache = Path(tools.settings.get("cacheDir") or default_cache_dir())
         roots = tools.settings.get("chartRoots", ())
+        self._content_key = purpose_key(tools.key, "content")
         self._renderer = Renderer()
         self._charts = Charts(
             checkouts=Checkouts(self._cache / "checkouts"),
@@ -158,9 +159,8 @@ class HelmAgent(Agent):
         key = digest("helm-answer", current.key, after.key, redactor.key, new, namespace)
 
         async def compared() -> Answer:
-            return await asyncio.to_thread(
-                answer, current, after, redactor, namespace=namespace, new=new
-            )
+            terms = Terms(namespace, self._content_key, new)
+            return await asyncio.to_thread(answer, current, after, redactor, terms)
 
         return await self._tools.renders.once(key, compared)
 

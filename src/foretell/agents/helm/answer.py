@@ -6,6 +6,7 @@ from typing import Any
 
 from foretell.agents.helm.render import Inputs
 from foretell.agents.helm.values import SecretValues, values_result
+from foretell.domain.digest import Key
 from foretell.domain.errors import AgentRejected, InvalidRequest
 from foretell.domain.result import Kind, KindResult
 from foretell.formats.kubernetes import CompareOptions, Comparison, compare, kind_result, remarks
@@ -39,21 +40,31 @@ class Answer:
     warnings: tuple[str, ...]
 
 
-def answer(
-    current: SideRender, proposed: SideRender, redactor: Redactor, *, namespace: str, new: bool
-) -> Answer:
-    """`new`: nothing is known of what is there, so everything is an add, and is tagged as such.
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How two renders are compared. `key` is for content hashes.
+
+    `new`: nothing is known of what is there, so everything is an add, and is tagged as such.
+    """
+
+    namespace: str
+    key: Key
+    new: bool = False
+
+
+def answer(current: SideRender, proposed: SideRender, redactor: Redactor, terms: Terms) -> Answer:
+    """Both kinds.
 
     Raises AgentRejected where a chart renders what Kubernetes could not read.
     """
-    comparison = _compared(current, proposed, redactor, namespace)
-    manifest = redactor.result(kind_result(KIND, comparison, new=new))
+    comparison = _compared(current, proposed, redactor, terms.namespace)
+    manifest = redactor.result(kind_result(KIND, comparison, terms.key, new=terms.new))
     hides = SecretValues(current.text, proposed.text)
     results = [manifest]
     if current is ABSENT or current.values is not None:
-        values = values_result(_values(current), _values(proposed), hides)
+        values = values_result(_values(current), _values(proposed), hides, terms.key)
         results.append(redactor.result(values))
-    warnings = tuple(redactor.text(each) for each in _warnings(comparison, new=new))
+    warnings = tuple(redactor.text(each) for each in _warnings(comparison, new=terms.new))
     return Answer(tuple(results), warnings)
 
 

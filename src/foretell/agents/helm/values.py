@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from foretell.domain.diff import unified_diff
-from foretell.domain.digest import digest
+from foretell.domain.digest import Key, keyed_digest
 from foretell.domain.errors import InvalidRequest
 from foretell.domain.result import Kind, KindResult
 from foretell.formats.yaml import dump, load_documents
@@ -19,10 +19,13 @@ Hides = Callable[[Any], bool]
 
 
 def values_result(
-    current: Mapping[str, Any] | None, proposed: Mapping[str, Any] | None, hides: Hides
+    current: Mapping[str, Any] | None,
+    proposed: Mapping[str, Any] | None,
+    hides: Hides,
+    key: Key,
 ) -> KindResult:
     """Both sides as canonical YAML. What `hides` says is secret becomes a mark that tells only
-    whether it changed; the marks are not part of the content hash."""
+    whether it changed. The content hash is of the values themselves, and keyed."""
     before = _text(current, proposed, hides, OLD)
     after = _text(proposed, current, hides, NEW)
     change = unified_diff(
@@ -33,7 +36,8 @@ def values_result(
         current=before,
         proposed=after,
         has_changes=_canonical(current) != _canonical(proposed),
-        content_hash=digest("h1", after.replace(NEW, SAME)),
+        content_hash=keyed_digest("k1", key.secret, proposed),
+        plan_key_id=key.id,
         diff=change.text,
         additions=change.additions,
         deletions=change.deletions,

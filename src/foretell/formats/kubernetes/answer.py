@@ -3,23 +3,29 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from foretell.domain.digest import digest
+from foretell.domain.digest import Key, keyed_digest
 from foretell.domain.result import Action, Kind, KindResult, ResourceChange
 from foretell.formats.kubernetes.comparison import Comparison
 
+SCHEME = "k1"
+"""Scheme of the content hash: HMAC over the proposed objects, by identity, as Kubernetes reads."""
 NEW_TARGET = "new target"
 """Tag of an add where nothing is known of what is there."""
 
 
-def kind_result(kind: Kind, comparison: Comparison, *, new: bool = False) -> KindResult:
-    """`new`: nothing is known of what is there, so that every add is tagged `new target`."""
+def kind_result(kind: Kind, comparison: Comparison, key: Key, *, new: bool = False) -> KindResult:
+    """`new`: nothing is known of what is there, so that every add is tagged `new target`.
+
+    The content hash is of what is proposed, masked values included: keyed, as they may be short.
+    """
     changes = tuple(_tagged(kind, change, new=new) for change in comparison.changes)
     return KindResult(
         kind=kind,
         current=comparison.current,
         proposed=comparison.proposed,
         has_changes=comparison.has_changes,
-        content_hash=digest("h1", comparison.proposed),
+        content_hash=keyed_digest(SCHEME, key.secret, *comparison.objects),
+        plan_key_id=key.id,
         diff="".join(change.diff for change in changes),
         additions=sum(change.additions for change in changes),
         deletions=sum(change.deletions for change in changes),

@@ -1,7 +1,7 @@
 """Two renders -> what changes, object by object. The entry of this folder."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foretell.domain.result import KEPT, Action, ResourceChange
@@ -33,7 +33,8 @@ class Comparison:
     identities; without an entry an object is unchanged. `suppressed` counts objects with nothing
     but ignored differences, `kept` removed objects that stay in the cluster, `masked` the values
     that a name rule hid, `incomparable` Secrets whose values the server hid, so that nobody
-    can say whether they changed. `empty`: neither side renders an object.
+    can say whether they changed. `empty`: neither side renders an object. `objects` is the proposed
+    side as it is, secrets and all: for a keyed digest, and for nothing that is shown or stored.
     """
 
     current: str
@@ -46,6 +47,7 @@ class Comparison:
     incomparable: int = 0
     deletes_everything: bool = False
     empty: bool = False
+    objects: tuple[Value, ...] = field(default=(), repr=False)
 
     @property
     def has_changes(self) -> bool | None:
@@ -98,7 +100,8 @@ def compare(
         warnings.append(f"values are hidden by the server and not compared: {', '.join(hidden)}")
     warnings += [*volatile.warnings(), *(warning for one in shown for warning in one.warnings)]
     summed = _summed(shown, warnings, empty=(not old, not new))
-    return replace(summed, incomparable=len(hidden))
+    objects = tuple(new[identity] for identity in sorted(new))
+    return replace(summed, incomparable=len(hidden), objects=objects)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from foretell.domain.diff import unified_diff
+from foretell.domain.digest import Key
 from foretell.domain.result import Action, Kind, KindResult, ResourceChange
 from foretell.formats.redact.redactor import Rules
 from foretell.formats.tfplan.hash import plan_hash
@@ -27,14 +28,6 @@ _ACTIONS: Final = {
     ("create", "forget"): Action.ADD,
     ("forget", "create"): Action.ADD,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """The agent's plan key and the name it is known by; the key itself is never shown."""
-
-    secret: bytes = field(repr=False)
-    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
