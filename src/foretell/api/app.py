@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from foretell.api import problems
 from foretell.api.edge import Edge
 from foretell.api.items import PARTS
-from foretell.api.routes import health, inventory, plans, results, workspaces
+from foretell.api.routes import health, inventory, overrides, plans, results, workspaces
 from foretell.api.schemas import documents, requests
 from foretell.api.services import Inventories, Services
 from foretell.auth.door import Door
@@ -25,6 +25,7 @@ _DESCRIBED: tuple[type[BaseModel], ...] = (
     requests.PlanBody,
     requests.NestedPlanBody,
     requests.CurrentBody,
+    requests.OverrideBody,
     requests.WorkspaceBody,
     InventoryPart,
     *PARTS.values(),
@@ -70,7 +71,7 @@ def describe_app() -> FastAPI:
         redirect_slashes=False,
     )
     problems.install(app)
-    for part in (plans, results, inventory, workspaces, health):
+    for part in (plans, results, overrides, inventory, workspaces, health):
         app.include_router(part.router)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app

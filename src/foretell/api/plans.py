@@ -58,13 +58,17 @@ def is_expired(plan: Plan, now: datetime) -> bool:
 
 
 async def document_of(tx: Tx, services: Services, plan: Plan, mode: DiffMode) -> Ready:
-    """The plan's document: the stored bytes of a completed plan where all of it is wanted."""
+    """The plan's document: the stored bytes of a completed plan where all of it is wanted.
+
+    Only an override changes them: each makes it another document, on every server.
+    """
     if mode is not DiffMode.FULL or plan.status is not PlanStatus.COMPLETED:
         return made_ready(await _encoded(tx, plan, mode))
-    if kept := services.ready.get(plan.id):
+    key = f"{plan.id} {plan.overrides}"
+    if kept := services.ready.get(key):
         return kept
     ready = made_ready(await tx.document(plan.id) or await _encoded(tx, plan, mode))
-    services.ready.keep(plan.id, ready)
+    services.ready.keep(key, ready)
     return ready
 
 

@@ -1,4 +1,4 @@
-"""Documents of completed plans, kept in memory: they never change, and many ask for the same.
+"""Documents of completed plans, kept in memory: under one key they never change, and many ask.
 
 Whether a plan may still be seen is asked of the database each time; only the bytes are kept.
 """
@@ -32,18 +32,18 @@ class ReadyDocuments:
         self._bytes = 0
         self._kept: OrderedDict[str, Ready] = OrderedDict()
 
-    def get(self, id: str) -> Ready | None:
-        """The document of the plan `id`, if it is kept."""
-        found = self._kept.get(id)
+    def get(self, key: str) -> Ready | None:
+        """The document with that key, if it is kept."""
+        found = self._kept.get(key)
         if found is not None:
-            self._kept.move_to_end(id)
+            self._kept.move_to_end(key)
         return found
 
-    def keep(self, id: str, ready: Ready) -> None:
+    def keep(self, key: str, ready: Ready) -> None:
         """Keep it; those that nobody asked for the longest make room."""
-        if id in self._kept or len(ready.body) > self._max_bytes:
+        if key in self._kept or len(ready.body) > self._max_bytes:
             return
-        self._kept[id] = ready
+        self._kept[key] = ready
         self._bytes += len(ready.body)
         while self._bytes > self._max_bytes:
             _, gone = self._kept.popitem(last=False)

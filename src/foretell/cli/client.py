@@ -92,6 +92,13 @@ class Client:
         path = f"{where.path}/plan/{quote(plan_id, safe='')}"
         return read_report(_document(await self._http.request("DELETE", path)))
 
+    async def override(
+        self, where: Deployed, plan_id: PlanId, body: Mapping[str, str]
+    ) -> Mapping[str, Any]:
+        """What came of it, as the API says; `body` has `rule`, `reason`, `policy`, `target`."""
+        path = f"{where.path}/plan/{quote(plan_id, safe='')}/overrides"
+        return _document(await self._http.request("POST", path, body=dict(body)))
+
     async def list_plans(self, where: Deployed) -> AsyncIterator[Mapping[str, Any]]:
         """Every plan of the deployment, newest first, as the API lists them."""
         cursor: str | None = ""

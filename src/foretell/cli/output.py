@@ -17,6 +17,7 @@ from foretell.domain.summary import (
     PlanReport,
     change_words,
     group_of,
+    override_words,
     summary_line,
 )
 from foretell.formats.document import encode, report_document
@@ -133,7 +134,8 @@ def _print_messages(console: Console, targets: Sequence[TargetRollup]) -> None:
     for row in targets:
         for verdict in row.verdicts:
             for denial in verdict.denials:
-                text = f"{place(row)}: {verdict.rule} says no: {denial.message}"
+                told = f" ({override_words(verdict)})" if verdict.overrides else ""
+                text = f"{place(row)}: {verdict.rule} says no: {denial.message}{told}"
                 console.print(Text(visible(text), style="red"))
             if verdict.message:
                 text = f"{place(row)}: {verdict.rule} could not answer: {verdict.message}"

@@ -73,7 +73,8 @@ class Plan:
 
     `fanned_out_at` is set in the commit that writes the targets: a plan is complete only if it
     was fanned out *and* every invocation is settled. `message` tells why it failed, where the
-    reason alone does not.
+    reason alone does not. `overrides` counts those of its denials: with each of them the finished
+    plan shows something else.
     """
 
     id: PlanId
@@ -88,6 +89,7 @@ class Plan:
     fanned_out_at: datetime | None = None
     completed_at: datetime | None = None
     message: str = ""
+    overrides: int = 0
 
     def complete(self, at: datetime) -> "Plan":
         """The plan as completed; raises IllegalTransition unless it was computing, fanned out."""

@@ -5,9 +5,10 @@ Two questions, two functions. *How bad is it?* is `worst`; *are we done?* is `se
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from foretell.domain.context import AgentRef
+from foretell.domain.override import PlanOverride
 from foretell.domain.plan import (
     EnvironmentId,
     InvocationId,
@@ -153,6 +154,28 @@ def roll_target(target: TargetState) -> TargetRollup:
         reason=telling.reason if telling else "",
         message=telling.message if telling else "",
     )
+
+
+def overridden(
+    targets: Sequence[TargetState], overrides: Sequence[PlanOverride]
+) -> tuple[TargetState, ...]:
+    """The targets with every verdict knowing who overrode it: before this, nobody did."""
+    return tuple(_overridden(target, overrides) for target in targets) if overrides else (*targets,)
+
+
+def _overridden(target: TargetState, overrides: Sequence[PlanOverride]) -> TargetState:
+    def known(verdict: Verdict) -> Verdict:
+        found = tuple(
+            one.override
+            for one in overrides
+            if one.is_about(verdict.policy, verdict.rule, target.id)
+        )
+        return replace(verdict, overrides=found)
+
+    invocations = tuple(
+        replace(one, verdicts=tuple(map(known, one.verdicts))) for one in target.invocations
+    )
+    return replace(target, invocations=invocations)
 
 
 def roll(targets: Sequence[TargetState]) -> tuple[TargetRollup, ...]:

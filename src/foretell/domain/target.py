@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from foretell.domain.override import OverrideTerms
 from foretell.domain.plan import (
     AgentId,
     DeploymentId,
@@ -141,6 +142,11 @@ class Policy:
     rules: tuple["PolicyRule", ...] = ()
     overrides_role: str = ""
     overrides_count: int = 1
+
+    @property
+    def overrides(self) -> OverrideTerms:
+        """Who may override its rules' denials."""
+        return OverrideTerms(self.overrides_role, self.overrides_count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from foretell.domain.context import DispatchContext, Side
+from foretell.domain.override import NOBODY, Override, OverrideTerms, in_force, people
 from foretell.domain.plan import JsonObject
 from foretell.domain.target import Matches, Policy
 
@@ -36,13 +37,17 @@ class VerdictStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule as it applies: its policy, its Rego text, and whether a denial fails the check."""
+    """A rule as it applies: its policy, its Rego text, whether a denial fails the check.
+
+    `terms` say who may override such a denial.
+    """
 
     policy: str
     name: str
     rego: str
     description: str = ""
     mandatory: bool = True
+    terms: OverrideTerms = NOBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,10 @@ class Denial:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A rule's answer. `message` tells why it erred; `overridden_by` names who overrode it."""
+    """A rule's answer. `message` tells why it erred.
+
+    `overrides` are all that were given, also where more people are needed by the `terms`.
+    """
 
     policy: str
     rule: str
@@ -64,11 +72,19 @@ class Verdict:
     denials: tuple[Denial, ...] = ()
     warnings: tuple[str, ...] = ()
     message: str = ""
-    overridden_by: tuple[str, ...] = ()
+    terms: OverrideTerms = NOBODY
+    overrides: tuple[Override, ...] = ()
+
+    @property
+    def overridden_by(self) -> tuple[str, ...]:
+        """Who overrode this denial, each person once; nobody while there are too few of them."""
+        if self.status is not VerdictStatus.DENIED or not in_force(self.terms, self.overrides):
+            return ()
+        return people(self.overrides)
 
     @property
     def blocks(self) -> bool:
-        """Whether it fails the check: a mandatory denial that nobody overrode, or any error."""
+        """Whether it fails the check: a mandatory denial in force, or any error."""
         if self.status is VerdictStatus.ERRORED:
             return True
         return self.status is VerdictStatus.DENIED and self.mandatory and not self.overridden_by
@@ -90,7 +106,7 @@ def rules_for(
         },
     }
     rules = [
-        Rule(policy.name, rule.name, rule.rego, rule.description, rule.mandatory)
+        Rule(policy.name, rule.name, rule.rego, rule.description, rule.mandatory, policy.overrides)
         for policy in policies
         if matches(policy.selector, scope)
         for rule in policy.rules
@@ -138,6 +154,13 @@ def _version(side: Side | None) -> dict[str, Any] | None:
 def errored(rules: Sequence[Rule], message: str) -> tuple[Verdict, ...]:
     """Every rule as errored for one cause: a gate that could not be asked is not passed."""
     return tuple(
-        Verdict(rule.policy, rule.name, VerdictStatus.ERRORED, rule.mandatory, message=message)
+        Verdict(
+            policy=rule.policy,
+            rule=rule.name,
+            status=VerdictStatus.ERRORED,
+            mandatory=rule.mandatory,
+            message=message,
+            terms=rule.terms,
+        )
         for rule in rules
     )

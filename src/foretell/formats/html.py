@@ -5,7 +5,13 @@ from html import escape
 
 from foretell.domain.result import Action
 from foretell.domain.rollup import TargetRollup
-from foretell.domain.summary import PlanReport, change_words, group_of, summary_line
+from foretell.domain.summary import (
+    PlanReport,
+    change_words,
+    group_of,
+    override_words,
+    summary_line,
+)
 from foretell.domain.verdict import Verdict, VerdictStatus
 from foretell.formats.markdown import DiffGroup, destructive_first, group_diffs, place
 
@@ -90,7 +96,8 @@ def _denials(targets: Sequence[TargetRollup]) -> Iterator[str]:
 
 
 def _verdict(verdict: Verdict) -> Iterator[str]:
-    yield from (f"says no: {escape(denial.message)}" for denial in verdict.denials)
+    told = f" ({escape(override_words(verdict))})" if verdict.overrides else ""
+    yield from (f"says no: {escape(denial.message)}{told}" for denial in verdict.denials)
     if verdict.status is VerdictStatus.ERRORED:
         yield f"could not answer: {escape(verdict.message)}"
 

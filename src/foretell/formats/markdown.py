@@ -16,6 +16,7 @@ from foretell.domain.summary import (
     PlanReport,
     change_words,
     group_of,
+    override_words,
     summary_line,
 )
 from foretell.domain.verdict import Denial, Verdict, VerdictStatus
@@ -187,7 +188,8 @@ def _lists(targets: Sequence[TargetRollup]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _ruled(row: TargetRollup, verdict: Verdict, message: str) -> str:
-    return f"- **{inline(verdict.rule)}** on {inline(place(row))}: {inline(message)}"
+    said = f"- **{inline(verdict.rule)}** on {inline(place(row))}: {inline(message)}"
+    return f"{said} ({inline(override_words(verdict))})" if verdict.overrides else said
 
 
 def _of(targets: Sequence[TargetRollup], group: Group) -> list[TargetRollup]:

@@ -42,6 +42,7 @@ class Answer:
             denials=self.denials,
             warnings=self.warnings,
             message=self.error,
+            terms=rule.terms,
         )
 
 

@@ -12,6 +12,7 @@ from foretell.ports.queue import Job, Step
 from foretell.ports.rows import (
     InventoryItem,
     InventoryKind,
+    OverrideRecord,
     PlanBasis,
     PlanLimits,
     PlannedInvocation,
@@ -35,6 +36,7 @@ __all__ = [
     "InventoryKind",
     "InventoryTx",
     "Job",
+    "OverrideRecord",
     "PlanBasis",
     "PlanLimits",
     "PlanTx",

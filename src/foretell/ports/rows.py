@@ -6,9 +6,13 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from foretell.domain.context import AgentRef, Deployed, DispatchContext, Source
+from foretell.domain.override import PlanOverride
 from foretell.domain.plan import (
+    DeploymentId,
     EnvironmentId,
     InvocationId,
+    JsonObject,
+    PlanId,
     ResourceId,
     TargetId,
     WorkspaceId,
@@ -100,6 +104,23 @@ class PlanLimits:
     deadline: timedelta = timedelta(minutes=30)
     retention: timedelta = timedelta(hours=1)
     github_retention: timedelta = timedelta(days=14)
+
+
+@dataclass(frozen=True, slots=True)
+class OverrideRecord:
+    """An override as it is kept for the audit: longer than the plan, and never changed.
+
+    `token_id`: whose token was shown. `subject` tells the deployment, the version and what was
+    denied where, for those who read it when the plan is gone.
+    """
+
+    id: str
+    workspace_id: WorkspaceId
+    deployment_id: DeploymentId
+    plan_id: PlanId
+    token_id: str
+    given: PlanOverride
+    subject: JsonObject
 
 
 @dataclass(frozen=True, slots=True)

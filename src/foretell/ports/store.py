@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from foretell.domain.context import Deployed
+from foretell.domain.override import PlanOverride
 from foretell.domain.plan import (
     DeploymentId,
     EnvironmentId,
@@ -37,6 +38,7 @@ from foretell.ports.queue import Job
 from foretell.ports.rows import (
     InventoryItem,
     InventoryKind,
+    OverrideRecord,
     PlanBasis,
     PlannedTarget,
     PlanUsage,
@@ -211,6 +213,23 @@ class InventoryTx(Protocol):
     ) -> None: ...
 
 
+class OverrideTx(Protocol):
+    """Who answered for a denial. Nothing here is ever changed or removed with its plan."""
+
+    async def insert_override(self, record: OverrideRecord) -> None: ...
+
+    async def overrides(self, plan_id: PlanId) -> Sequence[PlanOverride]:
+        """Those of a plan, oldest first; `targets` and `report` know them already."""
+
+    async def show_overridden(self, plan: Plan, document: bytes) -> bool:
+        """Replace the ready JSON of a completed plan, and count its `overrides` up by one."""
+
+    async def override_log(
+        self, workspace_id: WorkspaceId, before: str, limit: int
+    ) -> Sequence[OverrideRecord]:
+        """Newest first; `before` is the id of the last of the page before, "" for none."""
+
+
 class TokenTx(Protocol):
     """Who may come in."""
 
@@ -233,7 +252,7 @@ class InstallationTx(Protocol):
     async def replace_installation_key_id(self, key_id: str) -> None: ...
 
 
-class Tx(PlanTx, InventoryTx, TokenTx, InstallationTx, Protocol):
+class Tx(PlanTx, InventoryTx, OverrideTx, TokenTx, InstallationTx, Protocol):
     """One transaction: all of it commits, or none."""
 
 

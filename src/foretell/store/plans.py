@@ -7,16 +7,17 @@ import orjson
 
 from foretell.domain.errors import IllegalTransition
 from foretell.domain.plan import DeploymentId, Plan, PlanId, WorkspaceId, supersedes_key
-from foretell.domain.rollup import TargetState, roll
+from foretell.domain.rollup import TargetState, overridden, roll
 from foretell.domain.summary import PlanReport
 from foretell.ports import Job, PlanBasis, PlanUsage, Step
 from foretell.store.codec import dump, dump_searchable
 from foretell.store.inventory import basis_of
+from foretell.store.overrides import Overrides
 from foretell.store.rows import plan_of, report_of, targets_of
-from foretell.store.session import Json, Session
+from foretell.store.session import Json
 
 
-class Plans(Session):
+class Plans(Overrides):
     """The plans' part of a transaction."""
 
     __slots__ = ()
@@ -161,7 +162,8 @@ class Plans(Session):
         return None if found is None else bytes(found)
 
     async def targets(self, plan_id: PlanId) -> Sequence[TargetState]:
-        return targets_of(await self.rows("targets", {"plan_id": plan_id}))
+        found = targets_of(await self.rows("targets", {"plan_id": plan_id}))
+        return overridden(found, await self.overrides(plan_id))
 
     async def report(self, plan_id: PlanId) -> PlanReport | None:
         # The plan first: one that is completed has no target left that could still change.

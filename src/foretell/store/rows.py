@@ -33,8 +33,8 @@ INVOCATION_WIDTH = 14
 
 def plan_of(row: Row) -> Plan:
     """A row of the plan statements; what follows the plan's columns is ignored."""
-    (id, workspace, deployment, request, created, deadline, expires, *state) = row[:12]
-    status, reason, fanned, ended, message = state
+    (id, workspace, deployment, request, created, deadline, expires, *state) = row[:13]
+    status, reason, fanned, ended, message, overrides = state
     return Plan(
         id=id,
         workspace_id=workspace,
@@ -48,6 +48,7 @@ def plan_of(row: Row) -> Plan:
         fanned_out_at=fanned,
         completed_at=ended,
         message=message,
+        overrides=overrides,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from foretell.domain.context import AgentRef
+from foretell.domain.override import Override, OverrideTerms
 from foretell.domain.plan import (
     AgentId,
     EnvironmentId,
@@ -149,7 +150,8 @@ class Anything:
             denials=self.some(lambda: Denial(self.text(), self.object()), 2),
             warnings=self.some(self.text, 2),
             message=self.text(),
-            overridden_by=self.some(self.word, 1),
+            terms=self.one((OverrideTerms(), OverrideTerms(self.word(), 2))),
+            overrides=self.some(lambda: Override(self.word(), self.text(), self.moment()), 3),
         )
 
     def invocation(self) -> InvocationState:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import product
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretell.domain.context import AgentRef
+from foretell.domain.override import Override, OverrideTerms
 from foretell.domain.plan import (
     AgentId,
     EnvironmentId,
@@ -134,7 +136,11 @@ def test_a_denial_without_a_reason_is_one_all_the_same(seed: int) -> None:
 
 def test_an_advisory_or_overridden_denial_is_counted_and_does_not_block() -> None:
     advisory = replace(VERDICTS["violates"], mandatory=False)
-    overridden = replace(VERDICTS["violates"], overridden_by=("kim",))
+    overridden = replace(
+        VERDICTS["violates"],
+        terms=OverrideTerms("admin"),
+        overrides=(Override("kim", "planned", datetime(2026, 1, 1, tzinfo=UTC)),),
+    )
     for verdict in (advisory, overridden):
         summary = summarize(roll([a_target("one", False, verdict=verdict)]))
         assert (summary.violations, summary.blocking) == (1, 0)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretell.domain.context import AgentRef, DispatchContext, Side, Version
+from foretell.domain.override import Override, OverrideTerms
 from foretell.domain.plan import AgentId, InvocationId, PlanId, PlanStatus, TargetId, WorkspaceId
 from foretell.domain.result import Invocation, Kind, KindResult, kinds_problem
 from foretell.domain.target import Policy, PolicyRule
@@ -40,6 +41,8 @@ CONTEXT = DispatchContext(
     proposed=SIDE,
     current=replace(SIDE, version=Version("v1")),
 )
+ADMIN = OverrideTerms("admin")
+KIM = Override("kim", "planned", datetime(2026, 1, 1, tzinfo=UTC))
 DOCUMENT = KindDocument({"a": 1}, {"a": 2}, True, ({"kind": "Deployment"},))
 
 
@@ -95,10 +98,10 @@ def test_kinds_are_non_empty_unique_and_none_is_reserved(kinds: list[str]) -> No
         (Verdict("p", "r", VerdictStatus.PASSED), False),
         (Verdict("p", "r", VerdictStatus.DENIED), True),
         (Verdict("p", "r", VerdictStatus.DENIED, mandatory=False), False),
-        (Verdict("p", "r", VerdictStatus.DENIED, overridden_by=("kim",)), False),
+        (Verdict("p", "r", VerdictStatus.DENIED, terms=ADMIN, overrides=(KIM,)), False),
         (Verdict("p", "r", VerdictStatus.ERRORED), True),
         (Verdict("p", "r", VerdictStatus.ERRORED, mandatory=False), True),
-        (Verdict("p", "r", VerdictStatus.ERRORED, overridden_by=("kim",)), True),
+        (Verdict("p", "r", VerdictStatus.ERRORED, terms=ADMIN, overrides=(KIM,)), True),
     ],
 )
 def test_what_blocks_is_a_mandatory_denial_and_any_error(verdict: Verdict, blocks: bool) -> None:

@@ -4,24 +4,17 @@ Nothing is written through these: `formats/document` writes the plan, and a test
 wrote back through here, so that the two can't drift apart.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from foretell.api.schemas.document import Document, Id, Time
+from foretell.api.schemas.verdicts import VerdictDocument
 from foretell.domain.plan import PlanReason, PlanStatus
 from foretell.domain.result import Action, Status
-from foretell.domain.verdict import VerdictStatus
 from foretell.inventory.changes import ItemAction
 from foretell.ports import InventoryKind
-
-Time = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-"""RFC 3339, UTC."""
-Id = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
-
-
-class Document(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 
 
 class PlaceDocument(Document):
@@ -39,7 +32,7 @@ class ProblemDocument(Document):
     title: str
     status: int
     detail: str
-    errors: list[PlaceDocument] = []
+    errors: list[PlaceDocument] = Field(default_factory=list)
     id: str = ""
 
 
@@ -69,6 +62,7 @@ class SummaryDocument(Document):
     line_changes: LineCountsDocument
     violations: int
     blocking: int
+    overridden: int
     validation_errors: int
     suppressed: int
     suggested_target_selector: str | None
@@ -121,22 +115,6 @@ class ResultDocument(Document):
     deletions: int
     suppressed: int
     diff: str | None
-
-
-class DenialDocument(Document):
-    message: str
-    details: dict[str, Any]
-
-
-class VerdictDocument(Document):
-    policy: str
-    rule: str
-    status: VerdictStatus
-    mandatory: bool
-    denials: list[DenialDocument]
-    warnings: list[str]
-    message: str | None
-    overridden_by: list[str]
 
 
 class AgentDocument(Document):

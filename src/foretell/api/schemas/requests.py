@@ -14,6 +14,7 @@ from foretell.inventory.wording import complaints
 
 _REPOSITORY_WORD = re.compile(r"[A-Za-z0-9_.-]{1,100}\Z")
 _SHA = re.compile(r"[0-9a-fA-F]{4,64}\Z")
+REASON_LENGTH = 1_000
 _LABELS = {"owner": "github/owner", "repo": "github/repo", "sha": "git/sha"}
 
 
@@ -29,8 +30,15 @@ def _sha(value: str) -> str:
     return value
 
 
+def _reason(value: str) -> str:
+    if not value.strip() or len(value) > REASON_LENGTH:
+        raise PydanticCustomError("reason", "expected a reason of 1 to 1000 characters")
+    return value.strip()
+
+
 RepositoryWord = Annotated[str, AfterValidator(_repository_word)]
 Sha = Annotated[str, AfterValidator(_sha)]
+Reason = Annotated[str, AfterValidator(_reason)]
 
 
 class GithubBody(Part):
@@ -131,6 +139,15 @@ class CurrentBody(Part):
         """In the domain's words."""
         version = Version(self.tag, self.name, self.config, self.metadata)
         return Deployed(version, self.variables, self.content_hash)
+
+
+class OverrideBody(Part):
+    """Who answers for a denial says why. `policy` is needed where two have a rule of that name."""
+
+    rule: Name
+    reason: Reason
+    policy: str = ""
+    target: str = ""
 
 
 class WorkspaceBody(Part):

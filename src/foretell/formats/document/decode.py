@@ -6,6 +6,7 @@ from typing import Any
 
 from foretell.domain.context import AgentRef
 from foretell.domain.errors import InvalidRequest
+from foretell.domain.override import NOBODY, Override, OverrideTerms
 from foretell.domain.plan import (
     AgentId,
     EnvironmentId,
@@ -75,6 +76,7 @@ def _read_summary(document: Mapping[str, Any]) -> Summary:
         deletions=lines["deletions"],
         violations=document["violations"],
         blocking=document["blocking"],
+        overridden=document["overridden"],
         validation_errors=document["validationErrors"],
         suppressed=document["suppressed"],
         suggested_target_selector=document["suggestedTargetSelector"],
@@ -155,5 +157,13 @@ def _read_verdict(document: Mapping[str, Any]) -> Verdict:
         denials=tuple(Denial(one["message"], one["details"]) for one in document["denials"]),
         warnings=tuple(document["warnings"]),
         message=document["message"] or "",
-        overridden_by=tuple(document["overriddenBy"]),
+        terms=_read_terms(document["overridable"]),
+        overrides=tuple(
+            Override(one["by"], one["reason"], datetime.fromisoformat(one["at"]))
+            for one in document["overrides"]
+        ),
     )
+
+
+def _read_terms(document: Mapping[str, Any] | None) -> OverrideTerms:
+    return OverrideTerms(document["role"], document["count"]) if document else NOBODY

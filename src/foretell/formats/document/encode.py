@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from foretell.domain.override import OverrideTerms
 from foretell.domain.result import ResourceChange
 from foretell.domain.rollup import (
     AgentRollup,
@@ -105,6 +106,7 @@ def summary_document(summary: Summary) -> dict[str, Any]:
         "lineChanges": {"additions": summary.additions, "deletions": summary.deletions},
         "violations": summary.violations,
         "blocking": summary.blocking,
+        "overridden": summary.overridden,
         "validationErrors": summary.validation_errors,
         "suppressed": summary.suppressed,
         "suggestedTargetSelector": summary.suggested_target_selector,
@@ -200,5 +202,14 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "denials": [{"message": d.message, "details": dict(d.details)} for d in verdict.denials],
         "warnings": list(verdict.warnings),
         "message": verdict.message or None,
+        "blocks": verdict.blocks,
+        "overridable": _terms(verdict.terms),
         "overriddenBy": list(verdict.overridden_by),
+        "overrides": [
+            {"by": one.by, "reason": one.reason, "at": _time(one.at)} for one in verdict.overrides
+        ],
     }
+
+
+def _terms(terms: OverrideTerms) -> dict[str, Any] | None:
+    return {"role": terms.role, "count": terms.count} if terms.role else None

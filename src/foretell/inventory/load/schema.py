@@ -90,7 +90,7 @@ class AgentPart(Part):
 
 
 class OverridesPart(Part):
-    role: Name
+    role: Literal["viewer", "planner", "admin"]
     count: int = Field(default=1, ge=1, le=20)
 
 

@@ -11,7 +11,7 @@ WHERE workspace_id = %(workspace_id)s AND (created_at >= %(since)s OR status = '
 
 -- name: plan_by_key
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message, body_digest
+    reason, fanned_out_at, completed_at, message, override_count, body_digest
 FROM deployment_plan
 WHERE workspace_id = %(workspace_id)s
     AND deployment_id = %(deployment_id)s
@@ -29,13 +29,13 @@ INSERT INTO deployment_plan (
 
 -- name: plan
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message
+    reason, fanned_out_at, completed_at, message, override_count
 FROM deployment_plan
 WHERE id = %(plan_id)s
 
 -- name: plan_locked
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message
+    reason, fanned_out_at, completed_at, message, override_count
 FROM deployment_plan
 WHERE id = %(plan_id)s
 FOR NO KEY UPDATE
@@ -45,7 +45,7 @@ SELECT pg_advisory_xact_lock(hashtextextended(%(key)s, 0))
 
 -- name: plans_under
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message
+    reason, fanned_out_at, completed_at, message, override_count
 FROM deployment_plan
 WHERE supersedes_key = %(key)s AND status <> 'failed' AND NOT is_retired
 ORDER BY created_at, id
@@ -79,7 +79,7 @@ RETURNING pg_notify('foretell_plan', id::text)::text
 -- Locked, so that none of them completes while it is being stopped; who is busy is seen next time.
 -- name: overdue
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message
+    reason, fanned_out_at, completed_at, message, override_count
 FROM deployment_plan
 WHERE status = 'computing' AND deadline_at <= %(now)s
 ORDER BY deadline_at, id
@@ -87,7 +87,7 @@ FOR NO KEY UPDATE SKIP LOCKED
 
 -- name: list_plans
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message
+    reason, fanned_out_at, completed_at, message, override_count
 FROM deployment_plan
 WHERE workspace_id = %(workspace_id)s
     AND deployment_id = %(deployment_id)s

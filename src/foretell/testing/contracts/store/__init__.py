@@ -7,6 +7,7 @@ its automatic mode.
 from foretell.testing.contracts.store.inventory import InventoryPromises
 from foretell.testing.contracts.store.invocation import InvocationPromises
 from foretell.testing.contracts.store.listing import ListingPromises
+from foretell.testing.contracts.store.override import OverridePromises
 from foretell.testing.contracts.store.plan import PlanPromises
 from foretell.testing.contracts.store.queue import QueuePromises
 from foretell.testing.contracts.store.token import TokenPromises
@@ -22,6 +23,7 @@ class StoreContract(
     ListingPromises,
     QueuePromises,
     InventoryPromises,
+    OverridePromises,
     TokenPromises,
     WatchPromises,
 ):

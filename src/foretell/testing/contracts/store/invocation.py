@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from foretell.domain.errors import IllegalTransition
+from foretell.domain.override import OverrideTerms
 from foretell.domain.plan import InvocationId, PlanReason, PlanStatus
 from foretell.domain.result import Pending, Status
 from foretell.domain.verdict import Denial, Verdict, VerdictStatus
@@ -27,7 +28,14 @@ from foretell.testing.contracts.store.world import (
 TIMEOUT = Settled(Status.ERRORED, "timeout", ODD)
 VERDICTS = (
     Verdict("p", "a", VerdictStatus.PASSED, warnings=(ODD,)),
-    Verdict("p", "b", VerdictStatus.DENIED, False, (Denial(ODD, ODD_JSON),), overridden_by=("x",)),
+    Verdict(
+        "p",
+        "b",
+        VerdictStatus.DENIED,
+        False,
+        (Denial(ODD, ODD_JSON),),
+        terms=OverrideTerms("admin", 2),
+    ),
     Verdict("q", "a", VerdictStatus.ERRORED, message="too slow"),
 )
 

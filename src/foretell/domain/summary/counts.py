@@ -1,4 +1,4 @@
-"""What people and CI read: counts, a conclusion, a title, an exit code. From rollups only."""
+"""Counts over a plan's targets, and what follows from them: a conclusion, an exit code."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -59,8 +59,9 @@ class ResourceCounts:
 class Summary:
     """Counts over all targets of a plan; each target is in exactly one group.
 
-    `violations` counts denials of any rule; `blocking` those that fail the check, and
-    `validation_errors` the rules that could not answer, which fail it too.
+    `violations` counts denials of any rule; `blocking` those that fail the check, `overridden`
+    those that would if nobody had answered for them, and `validation_errors` the rules that could
+    not answer, which fail it too.
     """
 
     total: int = 0
@@ -75,6 +76,7 @@ class Summary:
     deletions: int = 0
     violations: int = 0
     blocking: int = 0
+    overridden: int = 0
     validation_errors: int = 0
     suppressed: int = 0
     suggested_target_selector: str | None = None
@@ -157,6 +159,7 @@ def summarize(targets: Sequence[TargetRollup]) -> Summary:
         deletions=sum(result.deletions for result in results),
         violations=sum(map(_denials, verdicts)),
         blocking=sum(_denials(verdict) for verdict in verdicts if verdict.blocks),
+        overridden=sum(_denials(verdict) for verdict in verdicts if verdict.overridden_by),
         validation_errors=sum(v.status is VerdictStatus.ERRORED for v in verdicts),
         suppressed=sum(result.suppressed for result in results),
         suggested_target_selector=suggest_selector(targets),
@@ -242,59 +245,3 @@ def exit_code(
     if summary.blocking:
         return 3
     return 2 if detailed and (summary.changed or summary.unknown) else 0
-
-
-def change_words(target: TargetRollup) -> str:
-    """The Changes column: `1 added, 2 modified, 1 deleted`, `No changes`, `Unknown`, …"""
-    group = group_of(target)
-    if group is not Group.CHANGED:
-        return _GROUP_WORDS[group]
-    return count_words(count_changes(target.resources)) or "Changed"
-
-
-_GROUP_WORDS = {
-    Group.COMPUTING: "Computing",
-    Group.ERRORED: "Error",
-    Group.UNKNOWN: "Unknown",
-    Group.UNSUPPORTED: "Not supported",
-    Group.UNCHANGED: "No changes",
-}
-
-
-def count_words(counts: ResourceCounts) -> str:
-    """`1 added, 2 modified, 1 deleted, 1 kept`, only what there is."""
-    named = (
-        (counts.add, "added"),
-        (counts.modify, "modified"),
-        (counts.delete, "deleted"),
-        (counts.kept, "kept"),
-    )
-    return ", ".join(f"{number} {word}" for number, word in named if number)
-
-
-def summary_line(targets: Sequence[TargetRollup], summary: Summary) -> str:
-    """`2 of 4 targets affected (1 resource modified)`, with what went wrong beside it."""
-    if not summary.total:
-        return "no target selected"
-    noun = "target" if summary.total == 1 else "targets"
-    line = f"{summary.changed} of {summary.total} {noun} affected"
-    words = _distinct_words(distinct_changes(targets))
-    rest = [
-        f"{number} {word}"
-        for number, word in (
-            (summary.errored, "errored"),
-            (summary.unknown, "unknown"),
-            (summary.unsupported, "not supported"),
-            (summary.computing, "computing"),
-            (summary.violations, "violations" if summary.violations > 1 else "violation"),
-            (summary.validation_errors, "rules errored"),
-            (summary.suppressed, "with only suppressed changes"),
-        )
-        if number
-    ]
-    return ", ".join([f"{line} ({words})" if words else line, *rest])
-
-
-def _distinct_words(counts: ResourceCounts) -> str:
-    number, _, rest = count_words(counts).partition(" ")
-    return f"{number} {'resource' if number == '1' else 'resources'} {rest}" if rest else ""
