@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -79,6 +80,8 @@ class Options:
     max_bytes: int = 256 * 1024 * 1024
     transport: Any = None
     """For tests: an httpx transport instead of the network."""
+    socket: Path | None = None
+    """The Unix socket to connect to, whatever host the address names."""
 
 
 class Http:
@@ -102,7 +105,7 @@ class Http:
                 patience.read_for.total_seconds(), connect=patience.connect_for.total_seconds()
             ),
             verify=_trust(self._options.ca_file),
-            transport=self._options.transport,
+            transport=self._options.transport or _socket_transport(self._options.socket),
         )
 
     async def __aenter__(self) -> Self:
@@ -212,6 +215,10 @@ class Http:
         for secret in sorted(self._options.secrets, key=len, reverse=True):
             text = text.replace(secret, MASK) if secret else text
         return scrub(text)
+
+
+def _socket_transport(socket: Path | None) -> httpx.AsyncHTTPTransport | None:
+    return httpx.AsyncHTTPTransport(uds=str(socket)) if socket else None
 
 
 def checked_address(address: str) -> str:

@@ -32,11 +32,13 @@ async def rule_workbench(opa: Path | None) -> AsyncIterator[Workbench]:
 async def rule_engine(opa: Path | None) -> AsyncIterator[Validator]:
     """The engine, for one event loop; `opa` is the configured program. Nothing is started yet."""
     if opa is not None:
-        yield Opa(opa)
+        async with Opa(opa) as program:
+            yield program
     elif is_installed():
         async with Regorus() as engine:
             yield engine
     elif found := shutil.which("opa"):
-        yield Opa(Path(found))
+        async with Opa(Path(found)) as program:
+            yield program
     else:
         yield NoEngine()
