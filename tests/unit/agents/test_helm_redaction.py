@@ -107,4 +107,7 @@ def test_a_secret_value_that_changed_is_a_change_and_one_that_did_not_is_none() 
     changed = values_result({"a": "old-secret"}, {"a": "new-secret"}, hides, HASH_KEY)
     assert changed.has_changes is True
     assert (changed.current, changed.proposed) == (f"a: {OLD}\n", f"a: {NEW}\n")
-    assert values_result({"a": "old-secret"}, {"a": "old-secret"}, hides, HASH_KEY).has_changes is False
+    assert (
+        values_result({"a": "old-secret"}, {"a": "old-secret"}, hides, HASH_KEY).has_changes
+        is False
+    )
