@@ -22,9 +22,10 @@ from foretell.domain.errors import (
     RateLimited,
     Unavailable,
 )
-from foretell.domain.plan import PlanId
+from foretell.domain.plan import PlanId, ResultId
+from foretell.domain.result import ResourceChange
 from foretell.domain.summary import PlanReport
-from foretell.formats.document import DiffMode, read_report
+from foretell.formats.document import DiffMode, read_changes, read_report
 from foretell.kit.http import Answer, Http, Options
 
 SILENCE = timedelta(seconds=45)
@@ -86,6 +87,13 @@ class Client:
         path = f"{where.path}/plan/{quote(plan_id, safe='')}"
         answer = await self._http.request("GET", path, params={"diff": mode.value})
         return read_report(_document(answer))
+
+    async def changes(
+        self, where: Deployed, plan_id: PlanId, result_id: ResultId
+    ) -> tuple[ResourceChange, ...]:
+        """The changes of one kind, with the texts before and after that a plan leaves out."""
+        path = f"{where.path}/plan/{quote(plan_id, safe='')}/results/{quote(result_id, safe='')}"
+        return read_changes(_document(await self._http.request("GET", path)))
 
     async def cancel(self, where: Deployed, plan_id: PlanId) -> PlanReport:
         """The plan, stopped, or as it had ended before."""

@@ -18,6 +18,7 @@ from foretell.domain.plan import PlanId, PlanRequest, PlanStatus, WorkspaceId
 from foretell.domain.summary import PlanReport
 from foretell.domain.target import Deployment, Inventory, Policy
 from foretell.engine.submit import Submission, submit
+from foretell.formats.recontext import CONTEXT, results_to_read, with_context
 from foretell.inventory.identity import workspace_id
 from foretell.inventory.load import LoadedInventory, load
 from foretell.kit.git import Checkouts
@@ -34,13 +35,17 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class LocalPlan:
-    """What to compare. `deployment` "" plans all of them; `tag` "" takes the head's revision."""
+    """What to compare. `deployment` "" plans all of them; `tag` "" takes the head's revision.
+
+    `context`: equal lines around each change in the diffs.
+    """
 
     inventory: Path
     base: str
     head: str
     deployment: str = ""
     tag: str = ""
+    context: int = CONTEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +66,11 @@ async def plan_locally(
         queue = backend.queue()
         working = asyncio.create_task(queue.run())
         try:
-            return [
+            reports = [
                 await _plan_one(backend, deployment, base, head, wanted.tag, progress)
                 for deployment in _chosen(base, head, wanted.deployment)
             ]
+            return [await _with_context(backend, one, wanted.context) for one in reports]
         finally:
             await queue.stop()
             await working
@@ -149,6 +155,17 @@ async def _put_policies(tx: Tx, workspace: WorkspaceId, policies: Sequence[Polic
     gone = [old.id for old in await tx.policies(workspace) if old.id not in kept]
     await tx.delete_items(workspace, InventoryKind.POLICY, gone)
     await tx.put_items(workspace, policies)
+
+
+async def _with_context(backend: "Backend", report: PlanReport, context: int) -> PlanReport:
+    if context == CONTEXT:
+        return report
+    texts = {}
+    async with backend.store.begin() as tx:
+        for id in results_to_read(report):
+            if found := await tx.result(report.id, id):
+                texts[id] = found[1].resources
+    return with_context(report, texts, context)
 
 
 def _basis(deployment: Deployment, base: _Side, head: _Side) -> PlanBasis:

@@ -13,6 +13,7 @@ from foretell.cli.output import Output, write_reports
 from foretell.cli.progress import shown_progress
 from foretell.cli.remote import (
     DEFAULT_SERVER,
+    ContextOption,
     RemotePlan,
     Server,
     ServerOption,
@@ -23,6 +24,7 @@ from foretell.cli.remote import (
 )
 from foretell.domain.plan import PlanStatus
 from foretell.domain.summary import PlanReport, exit_code
+from foretell.formats.recontext import CONTEXT
 from foretell.kit.tree import WORKTREE
 from foretell.settings import read_settings
 
@@ -61,6 +63,7 @@ def plan(  # noqa: PLR0913 - a command's options are its parameters
         bool, typer.Option("--wait/--no-wait", help="Follow the plan until it ends.")
     ] = True,
     output: Annotated[Output, typer.Option("--output", "-o")] = Output.TABLE,
+    context: ContextOption = CONTEXT,
     detailed_exitcode: Annotated[
         bool, typer.Option("--detailed-exitcode", help="Exit 2 for changes or unknown.")
     ] = False,
@@ -80,10 +83,10 @@ def plan(  # noqa: PLR0913 - a command's options are its parameters
       foretell plan --workspace acme --deployment api --tag pr-12-3f9c1d2 --wait
     """
     if local:
-        reports = _locally(LocalPlan(file, base, head, deployment, tag))
+        reports = _locally(LocalPlan(file, base, head, deployment, tag, context))
     else:
         needed(workspace=workspace, deployment=deployment, tag=tag, otherwise=_NO_SERVER)
-        wanted = RemotePlan(workspace, deployment, tag, wait=wait)
+        wanted = RemotePlan(workspace, deployment, tag, wait=wait, context=context)
         reports = _remotely(Server(server, token), wanted)
     write_reports(reports, output)
     raise Ending(

@@ -11,6 +11,7 @@ from foretell.cli.local import Progress
 from foretell.domain.errors import InvalidRequest
 from foretell.domain.plan import PlanId, PlanStatus
 from foretell.domain.summary import PlanReport
+from foretell.formats.recontext import CONTEXT, results_to_read, with_context
 
 QUICK = 5
 """Seconds to wait in the first call: a plan of quick agents is finished in one."""
@@ -25,6 +26,7 @@ TokenOption = Annotated[
 WorkspaceOption = Annotated[
     str, typer.Option("--workspace", "-w", envvar="FORETELL_WORKSPACE", help="Slug or id.")
 ]
+ContextOption = Annotated[int, typer.Option(min=0, help="Equal lines around each change.")]
 DEFAULT_SERVER = "http://127.0.0.1:8080"
 
 
@@ -44,6 +46,7 @@ class RemotePlan:
     deployment: str
     tag: str
     wait: bool = True
+    context: int = CONTEXT
 
 
 async def plan_remotely(server: Server, wanted: RemotePlan, progress: Progress) -> PlanReport:
@@ -56,10 +59,19 @@ async def plan_remotely(server: Server, wanted: RemotePlan, progress: Progress) 
     async with open_client(server.url, server.token) as client:
         seconds = QUICK if wanted.wait else 0
         report = await client.submit(where, {"tag": wanted.tag}, key=key, wait_seconds=seconds)
-        if not wanted.wait or report.status is not PlanStatus.COMPUTING:
-            return report
-        await _follow(client, where, report, progress)
-        return await client.get(where, report.id)
+        if wanted.wait and report.status is PlanStatus.COMPUTING:
+            await _follow(client, where, report, progress)
+            report = await client.get(where, report.id)
+        return await _with_context(client, where, report, wanted.context)
+
+
+async def _with_context(
+    client: Client, where: Deployed, report: PlanReport, context: int
+) -> PlanReport:
+    if context == CONTEXT:
+        return report
+    texts = {id: await client.changes(where, report.id, id) for id in results_to_read(report)}
+    return with_context(report, texts, context)
 
 
 async def _follow(client: Client, where: Deployed, report: PlanReport, progress: Progress) -> None:
@@ -72,10 +84,13 @@ async def _follow(client: Client, where: Deployed, report: PlanReport, progress:
         progress(report.deployment_name, len(settled), max(total, len(settled)))
 
 
-async def show_remotely(server: Server, where: Deployed, plan_id: str) -> PlanReport:
+async def show_remotely(
+    server: Server, where: Deployed, plan_id: str, context: int = CONTEXT
+) -> PlanReport:
     """A plan as far as it has come."""
     async with open_client(server.url, server.token) as client:
-        return await client.get(where, PlanId(plan_id))
+        report = await client.get(where, PlanId(plan_id))
+        return await _with_context(client, where, report, context)
 
 
 def needed(*, otherwise: str = "", **options: str) -> None:

@@ -11,6 +11,7 @@ from foretell.cli.output import Output, write_reports
 from foretell.cli.plan import worst_code
 from foretell.cli.remote import (
     DEFAULT_SERVER,
+    ContextOption,
     Server,
     ServerOption,
     TokenOption,
@@ -18,6 +19,7 @@ from foretell.cli.remote import (
     needed,
     show_remotely,
 )
+from foretell.formats.recontext import CONTEXT
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +27,7 @@ def register(app: typer.Typer) -> None:
     app.command("show")(show)
 
 
-def show(
+def show(  # noqa: PLR0913 - a command's options are its parameters
     plan_id: Annotated[str, typer.Argument(help="The plan's id.")],
     workspace: WorkspaceOption = "",
     deployment: Annotated[
@@ -34,6 +36,7 @@ def show(
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = "",
     output: Annotated[Output, typer.Option("--output", "-o")] = Output.TABLE,
+    context: ContextOption = CONTEXT,
 ) -> None:
     """Show a plan of a server, as far as it has come.
 
@@ -44,6 +47,6 @@ def show(
     """
     needed(workspace=workspace, deployment=deployment)
     where = Deployed(workspace, deployment)
-    report = asyncio.run(show_remotely(Server(server, token), where, plan_id))
+    report = asyncio.run(show_remotely(Server(server, token), where, plan_id, context))
     write_reports([report], output)
     raise Ending(worst_code([report], detailed=False, allow_empty=True, wait=False))

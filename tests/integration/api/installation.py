@@ -40,6 +40,8 @@ from foretell.worker.queue import Pace, Queue
 from foretell.worker.tasks import Tasks
 
 PATIENCE = 20
+REST = "port: 80\n"
+"""What the two texts of the one changed object share."""
 CANARY = "c4n4ry-s3cr3t-value"
 
 
@@ -61,7 +63,8 @@ class HeldAgent(Agent):
         await self.open.wait()
         side = context.side
         changes = side.resource["identifier"] != "same"
-        before, after = "image: v1\n", f"image: {side.version.tag if changes else 'v1'}\n"
+        image = side.version.tag if changes else "v1"
+        before, after = f"image: v1\n{REST}", f"image: {image}\n{REST}"
         diff = unified_diff(before, after)
         change = ResourceChange(
             "Deployment", "web", Action.MODIFY, "shop", "apps/v1", before, after, diff.text, 1, 1

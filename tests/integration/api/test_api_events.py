@@ -6,10 +6,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from installation import NOW, PATIENCE, PLAN, Site, served
+from installation import NOW, PATIENCE, PLAN, REST, Site, served
 
 from foretell.api.schemas.documents import EndDocument, ResultTextsDocument, TargetDocument
 from foretell.cli.client import Client, Deployed, Event, open_client, parse_events
+from foretell.cli.remote import Server, show_remotely
 from foretell.domain.errors import InvalidRequest, NotFound
 from foretell.domain.plan import PlanId, PlanStatus
 from foretell.domain.summary import exit_code
@@ -97,6 +98,18 @@ async def test_the_client_follows_a_plan_to_its_report(site: Site) -> None:
     assert listed == [made.id]
 
 
+async def test_more_or_less_context_than_is_stored_is_made_from_the_texts(site: Site) -> None:
+    made = await site.submit()
+    async with asyncio.timeout(PATIENCE), served(site.app) as address:
+        server = Server(address, site.tokens["viewer"])
+        stored = await show_remotely(server, WEB, made["id"])
+        bare = await show_remotely(server, WEB, made["id"], 0)
+    assert f" {REST}" in (stored.targets[0].diff or "")
+    assert "@@ -1 +1 @@\n-image: v1\n+image: v2\n" in (bare.targets[0].diff or "")
+    assert REST not in (bare.targets[0].diff or "")
+    assert bare.summary == stored.summary
+
+
 class Breaking:
     """Between the client and the server: every connection breaks after so many events."""
 
@@ -165,7 +178,10 @@ async def test_a_result_shows_both_its_texts(site: Site) -> None:
         other = await client.get(f"{PLAN}/{made['id']}/results/{made['id']}")
         odd = await client.get(f"{PLAN}/{made['id']}/results/x")
     document = answer.json()
-    assert (document["current"], document["proposed"]) == ("image: v1\n", "image: v2\n")
-    assert document["resources"][0]["before"] == "image: v1\n"
+    assert (document["current"], document["proposed"]) == (
+        f"image: v1\n{REST}",
+        f"image: v2\n{REST}",
+    )
+    assert document["resources"][0]["before"] == f"image: v1\n{REST}"
     assert json.loads(ResultTextsDocument.model_validate(document).model_dump_json(by_alias=True))
     assert (other.status_code, odd.status_code) == (404, 404)

@@ -68,3 +68,27 @@ def test_a_rule_of_the_inventory_judges_a_local_plan_and_none_of_an_earlier_one_
     assert "not on Fridays" not in capsys.readouterr().out
     assert structlog.is_configured(), "the library's own log prints every local variable"
     structlog.reset_defaults()
+
+
+def test_a_local_plan_shows_as_much_context_as_it_is_asked_for(
+    tmp_path: Path,
+    data: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    structlog.reset_defaults()
+    monkeypatch.setenv("FORETELL_DATA_DIR", data)
+    monkeypatch.setenv("FORETELL_CACHE_DIR", str(tmp_path / "cache"))
+    repository = tmp_path / "shop"
+    repository.mkdir()
+    monkeypatch.chdir(repository)
+    lines = INVENTORY.replace("type: test-runner", "type: test-runner, config: {size: 1000}")
+    commit(repository, lines)
+    shown = {}
+    for wanted in ("0", "9"):
+        assert run(["plan", "--local", "--context", wanted]) == 0
+        shown[wanted] = capsys.readouterr().out
+    assert "\n-version: " in shown["0"]
+    assert "\n line 0" not in shown["0"]
+    assert shown["9"].count("\n line 0") >= 9
+    structlog.reset_defaults()

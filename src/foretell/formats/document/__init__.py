@@ -4,7 +4,7 @@ The API serves it, `foretell plan` on a server reads it: what it leaves out nobo
 camelCase, times RFC 3339 in UTC.
 """
 
-from foretell.formats.document.decode import read_report
+from foretell.formats.document.decode import read_changes, read_report
 from foretell.formats.document.encode import (
     DiffMode,
     change_document,
@@ -20,6 +20,7 @@ __all__ = [
     "change_document",
     "encode",
     "encode_report",
+    "read_changes",
     "read_report",
     "report_document",
     "summary_document",

@@ -99,6 +99,32 @@ def _read_target(document: Mapping[str, Any]) -> TargetState:
     )
 
 
+def read_changes(document: Mapping[str, Any]) -> tuple[ResourceChange, ...]:
+    """The changes of a result that was read alone, texts before and after included.
+
+    Raises InvalidRequest where the server's answer is none.
+    """
+    try:
+        return tuple(_read_texts(change) for change in document["resources"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidRequest(
+            f"the server's answer is not a result: {type(error).__name__} at {error}"
+        ) from error
+
+
+def _read_texts(document: Mapping[str, Any]) -> ResourceChange:
+    return ResourceChange(
+        kind=document["kind"],
+        name=document["name"],
+        action=Action(document["action"]),
+        namespace=document["namespace"],
+        api_version=document["apiVersion"],
+        before=document["before"],
+        after=document["after"],
+        diff=document["diff"] or "",
+    )
+
+
 def _read_change(document: Mapping[str, Any]) -> ResourceChange:
     return ResourceChange(
         kind=document["kind"],
