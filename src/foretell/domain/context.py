@@ -11,6 +11,7 @@ from typing import Any
 from foretell.domain.errors import InvalidRequest, Problem
 from foretell.domain.plan import (
     AgentId,
+    GithubRef,
     InvocationId,
     JsonObject,
     PlanId,
@@ -108,7 +109,9 @@ class DispatchContext:
     """One question to one agent about one target.
 
     `current` None: nothing is known of what is there now. `proposed` None: the target is being
-    removed. Never both.
+    removed. Never both. `head` is the commit that the request named. `attempt` counts the calls of
+    `plan` with this question, this one included, and is written down before the call: what must
+    not be done twice compares it with what its state says; 0: nobody counts.
     """
 
     invocation_id: InvocationId
@@ -117,6 +120,8 @@ class DispatchContext:
     agent: AgentRef
     proposed: Side | None
     current: Side | None
+    head: GithubRef | None = None
+    attempt: int = 0
 
     @property
     def side(self) -> Side:

@@ -109,11 +109,16 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The whole answer: all kinds of an invocation complete together (RFC 0013)."""
+    """The whole answer: all kinds of an invocation complete together (RFC 0013).
+
+    `failure`: there is a plan, and the other side will not let it be applied. The results are
+    shown, the target is errored and says this.
+    """
 
     results: tuple[KindResult, ...]
     message: str = ""
     phases: tuple[Phase, ...] = ()
+    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)

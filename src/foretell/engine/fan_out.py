@@ -164,6 +164,8 @@ class _Planner:
         id = InvocationId(self._ids.new())
         ref = AgentRef(spec.id, spec.name, spec.type)
         timeout = self._timeout(spec)
+        if unwanted := self._unwanted(spec):
+            return PlannedInvocation(id, ref, timeout, None, Status.UNSUPPORTED, "", unwanted)
         try:
             context = DispatchContext(
                 invocation_id=id,
@@ -172,12 +174,26 @@ class _Planner:
                 agent=ref,
                 proposed=self._proposed(spec, head),
                 current=self._current(spec, head, base),
+                head=self._plan.request.github,
             )
         except ForetellError as error:
             return PlannedInvocation(
                 id, ref, timeout, None, Status.ERRORED, "rejected", error.message
             )
         return PlannedInvocation(id, ref, timeout, context)
+
+    def _unwanted(self, spec: AgentSpec) -> str:
+        """Why this deployment is not planned by that agent, or ""."""
+        enabled = self._basis.deployment.plan.enabled
+        if enabled is False:
+            return "plans are turned off for this deployment (plan.enabled: false)"
+        agent = self._agents.find(spec.type)
+        if enabled is None and agent is not None and agent.opt_in:
+            return (
+                f"plans of {spec.type} are opt-in: set plan.enabled: true for this deployment "
+                "where they are wanted"
+            )
+        return ""
 
     def _timeout(self, spec: AgentSpec) -> timedelta:
         own = self._basis.deployment.plan.timeout

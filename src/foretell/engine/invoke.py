@@ -2,9 +2,11 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import assert_never
 
+from foretell.domain.context import DispatchContext
 from foretell.domain.errors import AgentRejected, AgentUnavailable
 from foretell.domain.plan import InvocationId, PlanReason, PlanStatus
 from foretell.domain.result import (
@@ -69,14 +71,19 @@ async def _abandon(agent: Agent, work: Invocation) -> None:
     # What can't be removed now is left to the sweep; the invocation ends either way, also when the
     # plug-in has a bug: a step that raised here would be tried again for ever.
     with suppress(Exception):
-        await agent.abandon(work.context, work.state)
+        await agent.abandon(_counted(work), work.state)
+
+
+def _counted(work: Invocation) -> DispatchContext:
+    """The question with its count: an agent may have to know that it was asked before."""
+    return replace(work.context, attempt=work.attempts)
 
 
 async def _ask(store: Store, agent: Agent, clock: Clock, work: Invocation) -> None:
     deadline = asyncio.timeout(_left(work, clock).total_seconds())
     try:
         async with deadline:
-            outcome = _checked(await agent.plan(work.context, work.state))
+            outcome = _checked(await agent.plan(_counted(work), work.state))
     except AgentUnavailable as error:
         await _ask_later(store, clock, work, error)
     except AgentRejected as error:
@@ -151,11 +158,12 @@ async def _save_done(store: Store, clock: Clock, work: Invocation, done: Done) -
     problem = kinds_problem(done.results, RESERVED)
     if problem:
         return await _settle(store, clock, work, Settled(Status.ERRORED, "rejected", problem))
+    judged = work.governed and not done.failure
     async with store.begin() as tx:
-        kept = await tx.save_done(work, done, clock.now(), settled=not work.governed)
+        kept = await tx.save_done(work, done, clock.now(), settled=not judged)
         if kept:
-            next_step = Step.VALIDATE if work.governed else Step.SETTLE
-            await tx.enqueue([Job(next_step, work.id if work.governed else work.plan_id)])
+            next_job = Job(Step.VALIDATE, work.id) if judged else Job(Step.SETTLE, work.plan_id)
+            await tx.enqueue([next_job])
     return kept
 
 

@@ -33,6 +33,8 @@ class Agent(ABC):
 
     type: str
     timeout: timedelta = timedelta(minutes=10)
+    opt_in: bool = False
+    """Only for deployments with `plan.enabled: true`, as where each plan costs somebody money."""
 
     @abstractmethod
     async def plan(self, context: DispatchContext, state: JsonObject | None) -> Outcome:

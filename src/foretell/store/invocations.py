@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from foretell.domain.errors import IllegalTransition
+from foretell.domain.errors import AgentRejected, IllegalTransition
 from foretell.domain.plan import InvocationId, Plan, PlanId, ResultId
 from foretell.domain.result import Done, Invocation, KindResult, Pending, Status
 from foretell.domain.verdict import Verdict
@@ -58,13 +58,15 @@ class Invocations(Session):
     ) -> bool:
         """Raises ValueError for an answer without a kind: `kinds_problem` is asked before."""
         first, *more = done.results
+        ended = Status.ERRORED if done.failure else Status.COMPLETED
         values = {
             "invocation_id": invocation.id,
-            "status": Status.COMPLETED if settled else Status.COMPUTING,
+            "status": ended if settled else Status.COMPUTING,
+            "reason": AgentRejected.reason if done.failure else "",
             "settled": settled,
             "at": at,
             "completed_at": at if settled else None,
-            "message": done.message,
+            "message": "; ".join(filter(None, (done.failure, done.message))),
             "phases": Json(dump(done.phases)),
             **_kind_values(first),
         }

@@ -64,8 +64,8 @@ RETURNING set_config('synchronous_commit', 'off', TRUE)
 
 -- name: save_done
 UPDATE deployment_plan_target_result
-SET status = %(status)s, answered_at = %(at)s, completed_at = %(completed_at)s, reason = '',
-    message = %(message)s, phases = %(phases)s, agent_state = NULL, kind = %(kind)s,
+SET status = %(status)s, answered_at = %(at)s, completed_at = %(completed_at)s,
+    reason = %(reason)s, message = %(message)s, phases = %(phases)s, agent_state = NULL, kind = %(kind)s,
     has_changes = %(has_changes)s, content_hash = %(content_hash)s,
     plan_key_id = %(plan_key_id)s, current = %(current)s, proposed = %(proposed)s,
     diff = %(diff)s, additions = %(additions)s, deletions = %(deletions)s,
@@ -78,8 +78,8 @@ RETURNING CASE WHEN %(settled)s THEN pg_notify('foretell_plan', plan_id::text)::
 -- name: save_done_kinds
 WITH anchor AS (
     UPDATE deployment_plan_target_result
-    SET status = %(status)s, answered_at = %(at)s, completed_at = %(completed_at)s, reason = '',
-        message = %(message)s, phases = %(phases)s, agent_state = NULL, kind = %(kind)s,
+    SET status = %(status)s, answered_at = %(at)s, completed_at = %(completed_at)s,
+        reason = %(reason)s, message = %(message)s, phases = %(phases)s, agent_state = NULL, kind = %(kind)s,
         has_changes = %(has_changes)s, content_hash = %(content_hash)s,
         plan_key_id = %(plan_key_id)s, current = %(current)s, proposed = %(proposed)s,
         diff = %(diff)s, additions = %(additions)s, deletions = %(deletions)s,
