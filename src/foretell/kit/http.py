@@ -240,3 +240,19 @@ def _trust(ca_file: str) -> Any:
         return ssl.create_default_context(cafile=ca_file) if ca_file else True
     except (OSError, ssl.SSLError) as error:
         raise InvalidRequest(f"the CA file {ca_file} can't be used: {error}") from error
+
+
+def in_process(app: Any) -> Any:
+    """A transport for `Options.transport`: the ASGI application `app`, without a socket.
+
+    A ConnectionError that it raises breaks the line, as a network does.
+    """
+    wire = httpx.ASGITransport(app=app)
+
+    async def answered(request: httpx.Request) -> httpx.Response:
+        try:
+            return await wire.handle_async_request(request)
+        except ConnectionError as error:
+            raise httpx.ReadError(str(error), request=request) from error
+
+    return httpx.MockTransport(answered)
