@@ -1,0 +1,1 @@
+"""HCP Terraform, Terraform Enterprise and what speaks as they do: speculative runs."""
