@@ -60,6 +60,8 @@ class Settings(BaseSettings):
     """Folders below which a server may read charts and repositories by path; none by default."""
     secret_roots: tuple[Path, ...] = ()
     """Folders below which `{file: PATH}` references may be read by a server; none by default."""
+    terraform_cloud_hosts: tuple[str, ...] = ("app.terraform.io", "app.eu.terraform.io")
+    """Hosts that a token of the agent terraform-cloud may be sent to by a server."""
     helm: Path | None = None
     """The helm program; else the first `helm` on PATH."""
     opa: Path | None = None
@@ -91,6 +93,7 @@ class Settings(BaseSettings):
             "cacheDir": str(self.cache_dir),
             "helm": str(self.helm) if self.helm else "",
             "chartRoots": None if trusted else [str(root) for root in self.chart_roots],
+            "terraformCloudHosts": None if trusted else list(self.terraform_cloud_hosts),
         }
 
 
