@@ -114,6 +114,15 @@ class Http:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    @property
+    def host(self) -> str:
+        """The server's name, with the port where one is given."""
+        return urlsplit(self._address).netloc
+
+    def path_of(self, address: str) -> str:
+        """The path of one of this server's own addresses, "" for any other."""
+        return address.removeprefix(self._address) if address.startswith(self._address) else ""
+
     async def pause(self, attempt: int) -> None:
         """Wait before the attempt after this one, the first being 0."""
         await self._sleep(self._options.patience.pause(attempt))
