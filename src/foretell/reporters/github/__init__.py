@@ -1,0 +1,1 @@
+"""GitHub: one comment per deployment and pull request, and checks."""
