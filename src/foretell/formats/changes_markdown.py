@@ -7,10 +7,10 @@ from foretell.formats.changes_document import action_words, headline, labelled, 
 from foretell.formats.kubernetes import Comparison
 from foretell.formats.markdown import (
     COMMENT_LIMIT,
+    Fold,
     code,
     destructive_first,
     fitted,
-    folded,
     inline,
 )
 
@@ -25,8 +25,8 @@ def changes_comment(comparison: Comparison, limit: int = COMMENT_LIMIT) -> str:
     head = [f"**{inline(headline(comparison))}**", *_notes(notes(comparison))]
     if named:
         head.append("\n".join(_table(named)))
-    details = [folded(f"{name}: {action_words(one)}", one.diff) for name, one in named if one.diff]
-    return fitted("\n\n".join(head), details, limit)
+    folds = [Fold(f"{name}: {action_words(one)}", one.diff) for name, one in named if one.diff]
+    return fitted("\n\n".join(head), folds, limit)
 
 
 def _notes(found: Sequence[str]) -> Iterator[str]:
