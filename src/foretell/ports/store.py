@@ -34,6 +34,7 @@ from foretell.domain.target import (
 )
 from foretell.domain.verdict import Verdict
 from foretell.ports.budget import Budget
+from foretell.ports.memory import ReportTx
 from foretell.ports.queue import Job
 from foretell.ports.rows import (
     InventoryItem,
@@ -252,7 +253,9 @@ class InstallationTx(Protocol):
     async def replace_installation_key_id(self, key_id: str) -> None: ...
 
 
-class Tx(PlanTx, InventoryTx, OverrideTx, TokenTx, InstallationTx, Protocol):
+class Tx(
+    PlanTx, InventoryTx, OverrideTx, TokenTx, InstallationTx, ReportTx, Protocol
+):
     """One transaction: all of it commits, or none."""
 
 

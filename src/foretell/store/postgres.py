@@ -16,6 +16,7 @@ from foretell.store.installation import Installation
 from foretell.store.inventory import Inventories
 from foretell.store.invocations import Invocations
 from foretell.store.plans import Plans
+from foretell.store.reports import Reports
 from foretell.store.session import Connection, Pool, register_types, translated
 from foretell.store.tokens import Tokens
 from foretell.store.watch import Watchers
@@ -30,7 +31,7 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-class PostgresTx(Plans, Invocations, Inventories, Tokens, Installation):
+class PostgresTx(Plans, Invocations, Inventories, Tokens, Installation, Reports):
     """One transaction on one connection."""
 
     __slots__ = ()

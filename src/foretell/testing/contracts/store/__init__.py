@@ -10,6 +10,7 @@ from foretell.testing.contracts.store.listing import ListingPromises
 from foretell.testing.contracts.store.override import OverridePromises
 from foretell.testing.contracts.store.plan import PlanPromises
 from foretell.testing.contracts.store.queue import QueuePromises
+from foretell.testing.contracts.store.report import ReportPromises
 from foretell.testing.contracts.store.token import TokenPromises
 from foretell.testing.contracts.store.watch import WatchPromises
 from foretell.testing.contracts.store.world import Queued, World
@@ -25,6 +26,7 @@ class StoreContract(
     InventoryPromises,
     OverridePromises,
     TokenPromises,
+    ReportPromises,
     WatchPromises,
 ):
     """All that a store promises."""
