@@ -33,6 +33,7 @@ from foretell.domain.target import (
     agents_for,
     select,
 )
+from foretell.engine.progress import progress_report
 from foretell.ports import (
     Agents,
     Clock,
@@ -77,7 +78,8 @@ async def fan_out(
             for invocation in target.invocations
             if invocation.status is Status.COMPUTING
         ]
-        await tx.enqueue(waiting or [Job(Step.SETTLE, plan.id)])
+        shown = progress_report(plan, clock.now()) if waiting else []
+        await tx.enqueue([*(waiting or [Job(Step.SETTLE, plan.id)]), *shown])
 
 
 class _Planner:

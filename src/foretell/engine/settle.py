@@ -8,6 +8,7 @@ other.
 from dataclasses import replace
 
 from foretell.domain.plan import Plan, PlanId, PlanStatus
+from foretell.engine.progress import progress_report
 from foretell.formats.document import encode_report
 from foretell.ports import Clock, Job, Step, Store, Tx
 
@@ -19,6 +20,7 @@ async def settle(store: Store, clock: Clock, plan_id: PlanId) -> None:
         if plan is None or plan.status is not PlanStatus.COMPUTING or not plan.fanned_out_at:
             return
         if await tx.open_invocations(plan_id):
+            await tx.enqueue(progress_report(plan, clock.now()))
             return
         completed = plan.complete(clock.now())
         if await tx.complete_plan(completed, await _document(tx, completed)):

@@ -16,6 +16,7 @@ from foretell.domain.plan import (
     WorkspaceId,
     supersedes_key,
 )
+from foretell.engine.progress import first_report
 from foretell.ports import Clock, Ids, Job, PlanBasis, PlanLimits, Selectors, Step, Store, Tx
 
 _WINDOW = timedelta(minutes=1)
@@ -64,7 +65,7 @@ async def submit(
                 body_digest=body,
                 basis=submission.basis,
             )
-            await tx.enqueue([Job(Step.FAN_OUT, plan.id)])
+            await tx.enqueue([Job(Step.FAN_OUT, plan.id), *first_report(plan)])
     except Conflict:
         # Somebody with the same key was faster: theirs is the plan.
         async with store.begin() as tx:
