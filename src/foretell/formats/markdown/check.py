@@ -20,6 +20,7 @@ from foretell.domain.summary import (
     summarize,
     summary_line,
 )
+from foretell.formats.markdown.comment import failure
 from foretell.formats.markdown.fitting import fenced_part, shared
 from foretell.formats.markdown.grouping import distinct_places
 from foretell.formats.markdown.lists import everywhere, fitting_lists, lists
@@ -63,7 +64,7 @@ def plan_check(report: PlanReport, limit: int = CHECK_LIMIT) -> Check:
     summary = report.summary
     title = summary_line(report.targets, summary) if summary else "Computing"
     rows = table(report.targets, limit // 3) if report.targets else ""
-    failed = f"**Failed:** {report.reason or 'internal'}"
+    failed = f"**Failed:** {inline(failure(report))}"
     parts = [failed if report.status is PlanStatus.FAILED else "", rows]
     return Check(
         title=short(title, NAME_LIMIT),
@@ -195,8 +196,8 @@ def _while_fitting(parts: Sequence[str], room: int) -> Iterator[str]:
 
 
 def _kind_head(result: KindState) -> str:
-    counts = f" +{result.additions} -{result.deletions}" if result.diff else ""
-    return f"**{inline(result.kind or 'Manifest')}**{inline(counts)}"
+    counts = f" \\+{result.additions} \\-{result.deletions}" if result.diff else ""
+    return f"**{inline(result.kind or 'Manifest')}**{counts}"
 
 
 def _size(result: KindState) -> int:

@@ -45,6 +45,12 @@ def comment(report: PlanReport, limit: int = COMMENT_LIMIT, about: About | None 
     return fitted(head, [_fold(group) for group in group_diffs(report.targets)], limit)
 
 
+def failure(report: PlanReport) -> str:
+    """Why a plan failed, as it came: `internal: resourceSelector: …`."""
+    reason = report.reason or "internal"
+    return f"{reason}: {report.message}" if report.message else f"{reason}"
+
+
 def report_size(report: PlanReport) -> int:
     """At least as many as there are diffs."""
     return sum(len(result.resources) + 1 for row in report.targets for result in row.results)
@@ -58,7 +64,7 @@ def _opening(report: PlanReport, about: About) -> Iterator[str]:
     if about.scope:
         yield f"**Only targets that match:** {inline(about.scope)}"
     if report.status is PlanStatus.FAILED:
-        yield f"**Failed:** {report.reason or 'internal'}"
+        yield f"**Failed:** {inline(failure(report))}"
 
 
 def _closing(report: PlanReport, about: About) -> Iterator[str]:

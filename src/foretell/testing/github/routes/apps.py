@@ -90,5 +90,5 @@ ROUTES = (
     Route("GET", "/app/installations", (), _installations),
     Route("GET", "/repos/{owner}/{repo}/installation", (), _installation),
     Route("POST", "/app/installations/{installation_id}/access_tokens", (), _token),
-    Route("GET", "/user", (("metadata", "read"),), _user),
+    Route("GET", "/user", (), _user),
 )
