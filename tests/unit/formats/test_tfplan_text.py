@@ -3,12 +3,14 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plan_samples import KEY, SECRET, change, output, plan, real
+from plan_samples import KEY, SECRET, change, document, output, plan, real
 
 from foretell.domain.diff import apply_unified
 from foretell.domain.digest import Key
 from foretell.domain.errors import InvalidRequest
 from foretell.domain.result import Action
+from foretell.formats.exact_json import dumps, loads
+from foretell.formats.tfplan.parse import parse
 from foretell.formats.tfplan.plan import Plan
 from foretell.formats.tfplan.redacted import redact
 from foretell.formats.tfplan.result import to_result
@@ -289,8 +291,28 @@ def test_the_result_is_what_every_report_reads() -> None:
     assert result.current == "".join(r.before for r in result.resources)
     assert result.proposed == "".join(r.after for r in result.resources)
     assert "Plan: 2 to add" in (result.diff or "")
-    assert whole.policy_proposed["resource_changes"][0]["address"] == "x.a"
+    assert result.policy is not None
+    assert result.policy.proposed["resource_changes"][0]["address"] == "x.a"
     assert KEY.decode() not in repr(Key(KEY, "x"))
+
+
+def test_rules_read_a_redacted_plan_whose_numbers_any_json_has() -> None:
+    numbers = loads('{"size": 1.50, "id": 12345678901234567890, "far": 1e400}')
+    marked = {"after_sensitive": {"pw": True}}
+    made = change("x.a", "create", None, {**numbers, "pw": SECRET}, **marked)
+    given = parse(dumps(document(made, prior_state={"note": SECRET})))
+    policy = to_result(given).result.policy
+    assert policy is not None
+    told = json.loads(json.dumps(policy.proposed, allow_nan=False))
+    after = told["resource_changes"][0]["change"]["after"]
+    assert (after["size"], after["id"], after["far"]) == (1.5, 12345678901234567890, "1e400")
+    assert policy.current == policy.proposed["prior_state"] == {"note": "(sensitive value)"}
+    assert SECRET not in repr((policy.current, policy.proposed))
+
+
+def test_the_same_plan_made_later_is_the_same_result() -> None:
+    one, two = (plan(change("x.a", "create", None, {"v": 1}), timestamp=t) for t in ("1", "2"))
+    assert to_result(one) == to_result(two)
 
 
 def test_without_a_key_there_is_a_result_and_no_hash() -> None:

@@ -1,12 +1,15 @@
 """A plan as the result that every report, rule and approval reads."""
 
+import json
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from foretell.domain.diff import unified_diff
 from foretell.domain.digest import Key
-from foretell.domain.result import Action, Kind, KindResult, ResourceChange
+from foretell.domain.result import Action, Kind, KindResult, PolicySides, ResourceChange
+from foretell.formats.exact_json import dumps
 from foretell.formats.redact.redactor import Rules
 from foretell.formats.tfplan.hash import plan_hash
 from foretell.formats.tfplan.plan import Change, Deferred, Invocation, Plan
@@ -32,12 +35,10 @@ _ACTIONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
-    """A plan's result with what only Terraform has: the verdict, and the policy document."""
+    """A plan's result with what only Terraform has: the verdict."""
 
     result: KindResult
     verdict: Verdict
-    policy_current: Any = field(repr=False)
-    policy_proposed: Any = field(repr=False)
 
 
 def to_result(
@@ -52,7 +53,8 @@ def to_result(
 
     `content_hash` is its `p2:` hash (empty without a key, or for Terraform Cloud's redacted
     form); `diff` the native-style text; `current` and `proposed` the changed objects before and
-    after. `InvalidRequest` for a key under 32 bytes.
+    after; `policy` the redacted prior state and the redacted plan JSON. `InvalidRequest` for a key
+    under 32 bytes.
     """
     verdict = judge(plan, run)
     hashable = key is not None and not plan.partial_form and not plan.redacted
@@ -71,15 +73,33 @@ def to_result(
             additions=sum(change.additions for change in resources),
             deletions=sum(change.deletions for change in resources),
             resources=resources,
+            policy=_policy_sides(shown),
         ),
         verdict,
-        *policy_sides(shown),
     )
 
 
-def policy_sides(redacted: Plan) -> tuple[Any, Any]:
-    """(current, proposed) for rules: the redacted prior state and the redacted plan JSON."""
-    return redacted.document.get("prior_state"), redacted.document
+def _policy_sides(redacted: Plan) -> PolicySides:
+    """Without the time of planning: the same plan made twice is the same answer."""
+    lasting = {name: part for name, part in redacted.document.items() if name != "timestamp"}
+    document = _plain(lasting)
+    return PolicySides(document.get("prior_state"), document)
+
+
+def _plain(document: dict[str, Any]) -> dict[str, Any]:
+    """With numbers as any JSON has them: rules compare, they bind nothing."""
+    try:
+        json.dumps(document)
+    except (TypeError, ValueError):
+        plain: dict[str, Any] = json.loads(dumps(document), parse_float=_number)
+        return plain
+    return document
+
+
+def _number(text: str) -> float | str:
+    """A number that no float holds stays as text: JSON has no infinity."""
+    number = float(text)
+    return number if math.isfinite(number) else text
 
 
 def _joined_sides(resources: tuple[ResourceChange, ...]) -> tuple[str, str]:
