@@ -85,11 +85,19 @@ def _git() -> Path | None:
     return Path(found) if found else None
 
 
+def _terraform() -> Path | None:
+    found = shutil.which("terraform")
+    return Path(found) if found else None
+
+
 # Versions of the Go programs are repeated from their go.mod, where a test holds the two together.
 PROGRAMS: Mapping[str, Program] = {
     "git": Program("system", FromSystem(_git, "the package git"), ("--version",)),
     "postgres": Program(
         "system", FromSystem(_postgres, "the package postgresql, 15 or later"), ("--version",)
+    ),
+    "terraform": Program(
+        "system", FromSystem(_terraform, "HashiCorp's package terraform"), ("version",)
     ),
     "helm3": Program(
         "3.18.6",

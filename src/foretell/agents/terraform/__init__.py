@@ -1,0 +1,1 @@
+"""Plans Terraform configurations with a local program: see docs/agents/terraform.md."""
