@@ -64,6 +64,13 @@ class Settings(BaseSettings):
     """Hosts that a token of the agent terraform-cloud may be sent to by a server."""
     helm: Path | None = None
     """The helm program; else the first `helm` on PATH."""
+    terraform: Path | None = None
+    """The terraform or tofu program; else the first `terraform`, then `tofu`, on PATH."""
+    terraform_repositories: tuple[str, ...] = ()
+    """URLs or folders whose configurations a server may plan, and all below them; none by default:
+    a plan runs code of the repository."""
+    terraform_env: tuple[str, ...] = ()
+    """Variables that a server may let through to terraform; none by default."""
     opa: Path | None = None
     """The opa program that judges rules; else the embedded engine, else the first on PATH."""
 
@@ -88,10 +95,13 @@ class Settings(BaseSettings):
         )
 
     def for_agents(self, *, trusted: bool) -> dict[str, Any]:
-        """The part that agents see; `trusted`: any path of this machine may be read."""
+        """The part that agents see; `trusted`: anything may be read or planned."""
         return {
             "cacheDir": str(self.cache_dir),
             "helm": str(self.helm) if self.helm else "",
+            "terraform": str(self.terraform) if self.terraform else "",
+            "terraformRepositories": None if trusted else list(self.terraform_repositories),
+            "terraformEnv": None if trusted else list(self.terraform_env),
             "chartRoots": None if trusted else [str(root) for root in self.chart_roots],
             "terraformCloudHosts": None if trusted else list(self.terraform_cloud_hosts),
         }
