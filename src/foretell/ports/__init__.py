@@ -7,6 +7,7 @@ their own errors into those of `domain/errors.py` and chain the cause.
 from foretell.ports.agent import Agent, Agents, AgentTools, Renders, Revealed, Secrets, Templates
 from foretell.ports.budget import Budget
 from foretell.ports.clock import Clock, Ids
+from foretell.ports.forge import Forge, Reaction
 from foretell.ports.judge import Reporter, Selectors, Validator
 from foretell.ports.queue import Job, Step
 from foretell.ports.rows import (
@@ -31,6 +32,7 @@ __all__ = [
     "Agents",
     "Budget",
     "Clock",
+    "Forge",
     "Ids",
     "InventoryItem",
     "InventoryKind",
@@ -43,6 +45,7 @@ __all__ = [
     "PlanUsage",
     "PlannedInvocation",
     "PlannedTarget",
+    "Reaction",
     "Renders",
     "Reporter",
     "Revealed",

@@ -1,0 +1,1 @@
+"""GitHub's pull requests, events and spellings of repositories, as values."""
