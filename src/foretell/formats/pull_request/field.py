@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from foretell.domain.errors import InvalidRequest, Problem
 
@@ -59,6 +60,17 @@ def word(value: Any, path: str) -> str:
     if not _WORD.match(found):
         raise _wrong(path, "letters, digits and . _ -")
     return found
+
+
+def host(value: Any, path: str) -> str:
+    """The host of an address, in lower case."""
+    try:
+        found = urlsplit(text(value, path)).hostname
+    except ValueError:
+        found = None
+    if not found:
+        raise _wrong(path, "an address such as https://github.com/acme/shop")
+    return found.lower()
 
 
 def sha(value: Any, path: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from foretell.formats.pull_request import field
 
@@ -37,9 +36,8 @@ def read_pull_request(value: Mapping[str, Any]) -> PullRequest:
     Raises InvalidRequest that names the field which is not as the schema says.
     """
     base_id, head_id = field.number(value, "base.repo.id"), field.at(value, "head.repo.id")
-    address = urlsplit(field.text(value, "base.repo.html_url"))
     return PullRequest(
-        host=(address.hostname or "").lower(),
+        host=field.host(value, "base.repo.html_url"),
         owner=field.word(value, "base.repo.owner.login"),
         repo=field.word(value, "base.repo.name"),
         number=field.number(value, "number"),
@@ -55,4 +53,5 @@ def read_pull_request(value: Mapping[str, Any]) -> PullRequest:
 
 
 def _labels(found: Any) -> tuple[str, ...]:
-    return tuple(sorted(field.text(one, "name") for one in found or () if isinstance(one, Mapping)))
+    labels = found if isinstance(found, list) else []
+    return tuple(sorted(field.text(label, "name") for label in labels))
