@@ -9,6 +9,7 @@ from foretell.ports.budget import Budget
 from foretell.ports.clock import Clock, Ids
 from foretell.ports.forge import Forge, Reaction
 from foretell.ports.judge import Reporter, Selectors, Validator
+from foretell.ports.pull_requests import Delivery, PullRequestState, PullRequestTx
 from foretell.ports.queue import Job, Step
 from foretell.ports.rows import (
     InventoryItem,
@@ -32,6 +33,7 @@ __all__ = [
     "Agents",
     "Budget",
     "Clock",
+    "Delivery",
     "Forge",
     "Ids",
     "InventoryItem",
@@ -45,6 +47,8 @@ __all__ = [
     "PlanUsage",
     "PlannedInvocation",
     "PlannedTarget",
+    "PullRequestState",
+    "PullRequestTx",
     "Reaction",
     "Renders",
     "Reporter",

@@ -14,6 +14,7 @@ class Step(StrEnum):
     SETTLE = "settle"
     REPORT = "report"
     SWEEP = "sweep"
+    PULL_REQUEST = "pull_request"
 
 
 @dataclass(frozen=True, slots=True)

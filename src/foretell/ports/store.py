@@ -35,6 +35,7 @@ from foretell.domain.target import (
 from foretell.domain.verdict import Verdict
 from foretell.ports.budget import Budget
 from foretell.ports.memory import ReportTx
+from foretell.ports.pull_requests import PullRequestTx
 from foretell.ports.queue import Job
 from foretell.ports.rows import (
     InventoryItem,
@@ -254,7 +255,7 @@ class InstallationTx(Protocol):
 
 
 class Tx(
-    PlanTx, InventoryTx, OverrideTx, TokenTx, InstallationTx, ReportTx, Protocol
+    PlanTx, InventoryTx, OverrideTx, TokenTx, PullRequestTx, InstallationTx, ReportTx, Protocol
 ):
     """One transaction: all of it commits, or none."""
 

@@ -12,6 +12,7 @@ from foretell.domain.errors import Unavailable
 from foretell.domain.plan import PlanId
 from foretell.ports import Tx
 from foretell.store.budget import PostgresBudget
+from foretell.store.deliveries import Deliveries
 from foretell.store.installation import Installation
 from foretell.store.inventory import Inventories
 from foretell.store.invocations import Invocations
@@ -31,7 +32,7 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-class PostgresTx(Plans, Invocations, Inventories, Tokens, Installation, Reports):
+class PostgresTx(Plans, Invocations, Inventories, Tokens, Deliveries, Installation, Reports):
     """One transaction on one connection."""
 
     __slots__ = ()

@@ -1,0 +1,79 @@
+"""What is remembered of pull requests and of the events that told of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from foretell.domain.plan import Plan, WorkspaceId
+from foretell.formats.pull_request.event import Event
+from foretell.formats.pull_request.head import PullRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One event as it came in.
+
+    `id` is the sender's name for it, and is not signed: `digest`, of the signed bytes, is what
+    tells that an event was replayed under another name. `subject`: what it is about.
+    """
+
+    id: str
+    digest: str
+    subject: str
+    event: Event
+    received_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestState:
+    """The newest that is known of a pull request, and what was asked for it.
+
+    `before`: the head before this one, where an event told. `planned_sha`: the head that was
+    planned without anybody asking. `asked_sha`: the head for which somebody with write access
+    asked.
+    """
+
+    pull_request: PullRequest
+    before: str = ""
+    planned_sha: str = ""
+    asked_sha: str = ""
+
+
+class PullRequestTx(Protocol):
+    """Pull requests within one transaction."""
+
+    async def receive(self, delivery: Delivery) -> bool:
+        """Keep it until it is finished; False where its id or its bytes came in before."""
+
+    async def hold(self, subject: str) -> bool:
+        """Be the only one with this subject to the end of the transaction; False: another is."""
+
+    async def pending(self, subject: str) -> Sequence[Delivery]:
+        """The deliveries that are not finished, in the order in which they came in."""
+
+    async def finish(self, deliveries: Sequence[Delivery]) -> None:
+        """They need nothing more; their ids and digests stay known."""
+
+    async def forget(self, before: datetime) -> None:
+        """Remove what came in before that time, and states that were saved before it."""
+
+    async def pull_request_state(self, subject: str) -> PullRequestState | None: ...
+
+    async def save_pull_request_state(
+        self, subject: str, state: PullRequestState, at: datetime
+    ) -> None: ...
+
+    async def workspaces_naming(self, word: str) -> Sequence[WorkspaceId]:
+        """Those where a deployment or a job agent has the word in it, whatever the case."""
+
+    async def plans_of_pull_request(
+        self, owner: str, repo: str, number: int, *, key_prefix: str = ""
+    ) -> Sequence[Plan]:
+        """Its plans that are in force, oldest first, held to the end of the transaction.
+
+        `key_prefix`: only those whose idempotency key begins so.
+        """
+
+    async def plans_of_commit(self, owner: str, repo: str, sha: str) -> Sequence[Plan]:
+        """The newest plan of each deployment and scope for a commit, unless it was superseded."""
