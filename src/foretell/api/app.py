@@ -10,9 +10,10 @@ from pydantic import BaseModel
 from foretell.api import problems
 from foretell.api.edge import Edge
 from foretell.api.items import PARTS
-from foretell.api.routes import health, inventory, overrides, plans, results, workspaces
+from foretell.api.routes import github, health, inventory, overrides, plans, results, workspaces
 from foretell.api.schemas import documents, requests
 from foretell.api.services import Inventories, Services
+from foretell.api.webhook import Webhook
 from foretell.auth.door import Door
 from foretell.inventory.load.schema import InventoryPart
 from foretell.ports import Clock, Ids, PlanLimits, Selectors, Store, Validator
@@ -44,8 +45,12 @@ def create_app(  # noqa: PLR0913 - the ports that it stands on, each named
     ids: Ids,
     limits: PlanLimits,
     inventories: Inventories,
+    webhook: Webhook | None = None,
 ) -> FastAPI:
-    """The API over these ports; `inventories` is `inventory.load.parse` with its agents."""
+    """The API over these ports; `inventories` is `inventory.load.parse` with its agents.
+
+    Without a `webhook` GitHub's events are not taken.
+    """
     app = describe_app()
     app.state.services = Services(
         store=store,
@@ -55,6 +60,7 @@ def create_app(  # noqa: PLR0913 - the ports that it stands on, each named
         ids=ids,
         limits=limits,
         inventories=inventories,
+        webhook=webhook,
     )
     app.state.door = Door(store, clock)
     app.add_middleware(Edge, new_id=ids.new)
@@ -71,7 +77,7 @@ def describe_app() -> FastAPI:
         redirect_slashes=False,
     )
     problems.install(app)
-    for part in (plans, results, overrides, inventory, workspaces, health):
+    for part in (plans, results, overrides, inventory, workspaces, github, health):
         app.include_router(part.router)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app

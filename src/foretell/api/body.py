@@ -21,23 +21,23 @@ _JSON = {"", "application/json", "application/x-www-form-urlencoded"}
 """No type, and that which `curl -d` claims: RFC 0004's own example sends JSON under it."""
 
 
-async def read_body(request: Request) -> bytes:
-    """The body. 413 over 5 MB, without reading further; 415 for one that is packed."""
+async def read_body(request: Request, at_most: int = MAX_BYTES) -> bytes:
+    """The body. 413 over `at_most`, without reading further; 415 for one that is packed."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise HTTPException(415, "send the body as it is, without a Content-Encoding")
     claimed = request.headers.get("content-length", "")
-    _check_length(int(claimed) if claimed.isdecimal() else 0)
+    _check_length(int(claimed) if claimed.isdecimal() else 0, at_most)
     chunks, size = [], 0
     async for chunk in request.stream():
         size += len(chunk)
-        _check_length(size)
+        _check_length(size, at_most)
         chunks.append(chunk)
     return b"".join(chunks)
 
 
-def _check_length(size: int) -> None:
-    if size > MAX_BYTES:
-        raise HTTPException(413, f"a body has at most {MAX_BYTES:,} bytes")
+def _check_length(size: int, at_most: int) -> None:
+    if size > at_most:
+        raise HTTPException(413, f"a body has at most {at_most:,} bytes")
 
 
 def media_type(request: Request) -> str:

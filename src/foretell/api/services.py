@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fastapi import Request
 
 from foretell.api.ready import ReadyDocuments
+from foretell.api.webhook import Webhook
 from foretell.inventory.load import LoadedInventory
 from foretell.ports import Clock, Ids, PlanLimits, Selectors, Store, Validator
 
@@ -24,6 +25,7 @@ class Services:
     ids: Ids
     limits: PlanLimits
     inventories: Inventories
+    webhook: Webhook | None = None
     ready: ReadyDocuments = field(default_factory=ReadyDocuments)
 
 

@@ -1,19 +1,30 @@
 """One task per step: an id comes out of the queue, and the step is called with its ports."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from foretell.domain.plan import InvocationId, PlanId
+from foretell.domain.plan import (
+    DeploymentId,
+    InvocationId,
+    Plan,
+    PlanId,
+    PlanRequest,
+    WorkspaceId,
+)
 from foretell.engine.fan_out import fan_out
 from foretell.engine.invoke import invoke
+from foretell.engine.pull_request import PullRequestRules, Tools, pull_request
 from foretell.engine.report import report
 from foretell.engine.settle import settle
+from foretell.engine.submit import Submission, submit
 from foretell.engine.sweep import sweep
 from foretell.engine.validate import validate
 from foretell.ports import (
     Agents,
     Clock,
+    Forge,
     Ids,
+    PlanLimits,
     Reporter,
     Secrets,
     Selectors,
@@ -37,6 +48,9 @@ class Tasks:
     secrets: Secrets
     clock: Clock
     ids: Ids
+    forge: Forge | None = None
+    limits: PlanLimits = field(default_factory=PlanLimits)
+    pull_requests: PullRequestRules = field(default_factory=PullRequestRules)
 
     def by_step(self) -> Mapping[Step, Task]:
         """What the queue calls for each step's jobs."""
@@ -47,6 +61,7 @@ class Tasks:
             Step.SETTLE: self.settle,
             Step.REPORT: self.report,
             Step.SWEEP: self.sweep,
+            Step.PULL_REQUEST: self.pull_request,
         }
 
     async def fan_out(self, id: str) -> None:
@@ -72,3 +87,22 @@ class Tasks:
     async def sweep(self, id: str = "") -> None:
         """See `engine/sweep.py`; a round needs no id."""
         await sweep(self.store, self.agents, self.secrets, self.clock)
+
+    async def pull_request(self, id: str) -> None:
+        """See `engine/pull_request/follow.py`; the id is a subject."""
+        tools = Tools(
+            store=self.store,
+            forge=self.forge,
+            selectors=self.selectors,
+            clock=self.clock,
+            submits=self._submitted,
+            rules=self.pull_requests,
+            retention=self.limits.retention,
+        )
+        await pull_request(tools, id)
+
+    async def _submitted(
+        self, workspace: WorkspaceId, deployment: DeploymentId, request: PlanRequest, key: str
+    ) -> Plan:
+        wanted = Submission(workspace, deployment, request, key)
+        return await submit(self.store, self.selectors, self.clock, self.ids, self.limits, wanted)

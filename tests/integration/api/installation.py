@@ -12,6 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from foretell.api import create_app
+from foretell.api.webhook import Webhook
 from foretell.auth.tokens import Grant, create_token
 from foretell.domain.context import DispatchContext
 from foretell.domain.diff import unified_diff
@@ -184,7 +185,12 @@ class CheckingEngine(NoEngine):
             await super().check(rules)
 
 
-async def make_site(store: PostgresStore, dsn: str, limits: PlanLimits | None = None) -> Site:
+async def make_site(
+    store: PostgresStore,
+    dsn: str,
+    limits: PlanLimits | None = None,
+    webhook: Webhook | None = None,
+) -> Site:
     clock, ids, agent = LyingClock(), RandomIds(), HeldAgent()
     app = create_app(
         store=store,
@@ -194,6 +200,7 @@ async def make_site(store: PostgresStore, dsn: str, limits: PlanLimits | None = 
         ids=ids,
         limits=limits or PlanLimits(),
         inventories=parse,
+        webhook=webhook,
     )
     site = Site(app, store, agent, clock, ids, dsn)
     for prefix, slug in (("a", "shop"), ("b", "rival")):
@@ -214,8 +221,8 @@ async def make_site(store: PostgresStore, dsn: str, limits: PlanLimits | None = 
 
 
 @asynccontextmanager
-async def working(site: Site) -> AsyncIterator[None]:
-    """A worker beside the site, until the end of the block."""
+async def working(site: Site, **ports: Any) -> AsyncIterator[None]:
+    """A worker beside the site, until the end of the block; `ports` are further ones of `Tasks`."""
     tasks = Tasks(
         site.store,
         OneAgent(site.agent),
@@ -225,6 +232,7 @@ async def working(site: Site) -> AsyncIterator[None]:
         References({}, []),
         site.clock,
         site.ids,
+        **ports,
     )
     queue = Queue(QueueDatabase(site.dsn), tasks.by_step(), Pace())
     running = asyncio.create_task(queue.run())

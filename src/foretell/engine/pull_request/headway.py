@@ -1,0 +1,111 @@
+"""A pull request's head is planned, its older heads are void, and a closed one is cleaned up."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from foretell.domain.plan import Plan, PlanReason, PlanStatus, WorkspaceId
+from foretell.domain.target import Deployment
+from foretell.engine.pull_request.knowledge import Known, learn
+from foretell.engine.pull_request.questions import changed_files, react
+from foretell.engine.pull_request.referring import deployments_of
+from foretell.engine.pull_request.requests import KEY_PREFIX, Wanted, request_of, submit_all
+from foretell.engine.pull_request.tools import Tools
+from foretell.formats.pull_request.event import CheckAsked, PlanAsked
+from foretell.formats.pull_request.head import PullRequest
+from foretell.formats.pull_request.repository import repository
+from foretell.ports import Delivery, PullRequestState, Reaction, Tx
+
+_Chosen = Sequence[tuple[WorkspaceId, Deployment]]
+
+
+async def follow_head(tools: Tools, tx: Tx, subject: str, deliveries: Sequence[Delivery]) -> None:
+    """Bring what is planned to what the events say; raises as `submit_all` does."""
+    known = Known(await tx.pull_request_state(subject))
+    for delivery in deliveries:
+        if not isinstance(delivery.event, CheckAsked):
+            known = await learn(tools, known, delivery.event)
+    if known.state is None:
+        return
+    if known.state.pull_request.is_open:
+        state = await _planned(tools, tx, known.state, known.asks, deliveries[0].id)
+        await _void_older(tools, tx, state.pull_request)
+    else:
+        state = replace(known.state, planned_sha="", asked_sha="")
+        await _clean_up(tools, tx, state.pull_request)
+    await tx.save_pull_request_state(subject, state, tools.clock.now())
+
+
+async def _planned(
+    tools: Tools, tx: Tx, state: PullRequestState, asks: Sequence[PlanAsked], cause: str
+) -> PullRequestState:
+    pull_request = state.pull_request
+    is_due = await _is_due(tools, state)
+    heard = asks if tools.rules.allow_fork(state) else ()
+    if not is_due and not heard:
+        return state
+    place = repository(pull_request.host, pull_request.owner, pull_request.repo)
+    everything = await deployments_of(tx, tools.selectors, place)
+    chosen = [_named(ask, everything) for ask in heard]
+    is_whole = is_due or everything in chosen
+    wanted = everything if is_whole else _joined(chosen, everything)
+    request = request_of(pull_request)
+    await submit_all(tools, [Wanted(at, one.id, request) for at, one in wanted], cause)
+    for ask, named in zip(heard, chosen, strict=True):
+        await react(tools, ask, Reaction.SEEN if named else Reaction.CONFUSED)
+    return replace(state, planned_sha=pull_request.sha) if is_whole else state
+
+
+async def _is_due(tools: Tools, state: PullRequestState) -> bool:
+    """Whether the head is to be planned though nobody asked."""
+    if state.planned_sha == state.pull_request.sha or not tools.rules.allow(state):
+        return False
+    if not tools.rules.paths:
+        return True
+    files = await changed_files(tools, state.pull_request)
+    return files is None or tools.rules.allow_files(files)
+
+
+def _named(ask: PlanAsked, everything: _Chosen) -> _Chosen:
+    """The deployments that a comment names; none where one of the names is none of them."""
+    if not ask.deployments:
+        return everything
+    wanted = {name.lower() for name in ask.deployments}
+    chosen = [one for one in everything if wanted & _names(one[1])]
+    found = {name for _, deployment in chosen for name in _names(deployment)}
+    return chosen if wanted <= found else []
+
+
+def _names(deployment: Deployment) -> set[str]:
+    return {deployment.id.lower(), deployment.slug.lower(), deployment.name.lower()}
+
+
+def _joined(chosen: Sequence[_Chosen], everything: _Chosen) -> _Chosen:
+    return [one for one in everything if any(one in part for part in chosen)]
+
+
+async def _void_older(tools: Tools, tx: Tx, pull_request: PullRequest) -> None:
+    """A new head voids all older plans of ours, also of deployments that dropped out.
+
+    Not those of others: a pipeline may plan the merge commit, which is no head.
+    """
+    for plan in await _in_force(tx, pull_request, KEY_PREFIX):
+        if plan.request.github and plan.request.github.sha != pull_request.sha:
+            await _end(tools, tx, plan, PlanReason.SUPERSEDED)
+
+
+async def _clean_up(tools: Tools, tx: Tx, pull_request: PullRequest) -> None:
+    """Nobody waits for what a closed pull request would change."""
+    for plan in await _in_force(tx, pull_request, ""):
+        await _end(tools, tx, plan, PlanReason.CANCELLED)
+
+
+async def _in_force(tx: Tx, pull_request: PullRequest, key_prefix: str) -> Sequence[Plan]:
+    owner, repo, number = pull_request.owner, pull_request.repo, pull_request.number
+    return await tx.plans_of_pull_request(owner, repo, number, key_prefix=key_prefix)
+
+
+async def _end(tools: Tools, tx: Tx, plan: Plan, reason: PlanReason) -> None:
+    now = tools.clock.now()
+    if plan.status is PlanStatus.COMPUTING:
+        await tx.stop_plan(plan.fail(reason, now))
+    await tx.retire_plan(plan.id, now + tools.retention)
