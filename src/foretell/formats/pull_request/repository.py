@@ -16,7 +16,8 @@ _URL = re.compile(
     r"(?P<host>[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)"
     r"(?::[0-9]+(?=/))?[:/]/?"
     r"(?P<owner>[A-Za-z0-9_.-]+)/(?P<name>[A-Za-z0-9_.-]+?)(?:\.git)?"
-    r"(?=$|[/?#\s\"',}])"
+    r"(?=$|[/?#@\s\"',}])",
+    re.IGNORECASE,
 )
 _SAME_HOST = {"ssh.github.com": "github.com", "www.github.com": "github.com"}
 _ADDRESSES = frozenset({"repourl", "url", "repository", "chart", "repo", "source"})
