@@ -9,7 +9,13 @@ from foretell.ports.budget import Budget
 from foretell.ports.clock import Clock, Ids
 from foretell.ports.forge import Forge, Reaction
 from foretell.ports.judge import Reporter, Selectors, Validator
-from foretell.ports.pull_requests import Delivery, PullRequestState, PullRequestTx
+from foretell.ports.pull_requests import (
+    Delivery,
+    Forks,
+    PullRequestRules,
+    PullRequestState,
+    PullRequestTx,
+)
 from foretell.ports.queue import Job, Step
 from foretell.ports.rows import (
     InventoryItem,
@@ -35,6 +41,7 @@ __all__ = [
     "Clock",
     "Delivery",
     "Forge",
+    "Forks",
     "Ids",
     "InventoryItem",
     "InventoryKind",
@@ -47,6 +54,7 @@ __all__ = [
     "PlanUsage",
     "PlannedInvocation",
     "PlannedTarget",
+    "PullRequestRules",
     "PullRequestState",
     "PullRequestTx",
     "Reaction",

@@ -1,8 +1,9 @@
-"""What is remembered of pull requests and of the events that told of them."""
+"""What is remembered of pull requests and of the events that told of them, and which to plan."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
 from foretell.domain.plan import Plan, WorkspaceId
@@ -38,6 +39,31 @@ class PullRequestState:
     before: str = ""
     planned_sha: str = ""
     asked_sha: str = ""
+
+
+class Forks(StrEnum):
+    """Whether the head of another repository is planned.
+
+    A plan runs what it plans: charts, modules, providers. `asked`: only the head for which
+    somebody with write access asked, by a comment or by one of the labels.
+    """
+
+    OFF = "off"
+    ASKED = "asked"
+    ON = "on"
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequestRules:
+    """`labels`: at least one of them is needed. `paths`: at least one changed file matches one.
+
+    Empty: nothing is asked for. A pattern's `*` and `?` stop at "/", its `**` does not.
+    """
+
+    drafts: bool = False
+    forks: Forks = Forks.OFF
+    labels: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
 
 class PullRequestTx(Protocol):

@@ -13,7 +13,7 @@ from foretell.domain.plan import (
 )
 from foretell.engine.fan_out import fan_out
 from foretell.engine.invoke import invoke
-from foretell.engine.pull_request import PullRequestRules, Tools, pull_request
+from foretell.engine.pull_request import Tools, pull_request
 from foretell.engine.report import report
 from foretell.engine.settle import settle
 from foretell.engine.submit import Submission, submit
@@ -25,6 +25,7 @@ from foretell.ports import (
     Forge,
     Ids,
     PlanLimits,
+    PullRequestRules,
     Reporter,
     Secrets,
     Selectors,

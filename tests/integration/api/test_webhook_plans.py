@@ -12,9 +12,8 @@ from webhook_desk import Desk, deployment, make_desk
 from foretell.domain.errors import Forbidden, RateLimited, Unavailable
 from foretell.domain.plan import DeploymentId, GithubRef, PlanRequest
 from foretell.domain.target import PlanSettings
-from foretell.engine.pull_request import Forks, PullRequestRules
 from foretell.engine.submit import Submission, submit
-from foretell.ports import PlanLimits, Reaction
+from foretell.ports import Forks, PlanLimits, PullRequestRules, Reaction
 from foretell.store.postgres import PostgresStore
 
 SECOND = timedelta(seconds=1)

@@ -12,10 +12,10 @@ from installation import Site, make_site
 from foretell.api.webhook import Webhook
 from foretell.domain.plan import DeploymentId, Plan, PlanRequest, WorkspaceId
 from foretell.domain.target import Deployment
-from foretell.engine.pull_request import PullRequestRules, Tools, pull_request
+from foretell.engine.pull_request import Tools, pull_request
 from foretell.engine.submit import Submission, submit
 from foretell.formats.pull_request.event import pull_subject
-from foretell.ports import InventoryItem, PlanLimits
+from foretell.ports import InventoryItem, PlanLimits, PullRequestRules
 from foretell.store.postgres import PostgresStore
 
 NO_WAIT = timedelta(0)

@@ -12,11 +12,11 @@ from foretell.domain.plan import AgentId, DeploymentId, EnvironmentId, ResourceI
 from foretell.domain.target import AgentSpec, Deployment, Environment, Inventory, Resource
 from foretell.engine.pull_request.order import followed, guessed, is_newer
 from foretell.engine.pull_request.referring import referring
-from foretell.engine.pull_request.rules import Forks, PullRequestRules, glob
+from foretell.engine.pull_request.rules import allow, glob
 from foretell.formats.pull_request.event import Moved
 from foretell.formats.pull_request.head import PullRequest
 from foretell.formats.pull_request.repository import repository
-from foretell.ports import PullRequestState
+from foretell.ports import Forks, PullRequestRules, PullRequestState
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -101,16 +101,16 @@ def state_of(**more: Any) -> PullRequestState:
 def test_a_fork_may_be_planned_only_as_the_setting_says() -> None:
     fork = state_of(is_fork=True)
     asked = replace(fork, asked_sha=PULL.sha)
-    assert [PullRequestRules(forks=one).allow(fork) for one in Forks] == [False, False, True]
-    assert [PullRequestRules(forks=one).allow(asked) for one in Forks] == [False, True, True]
-    assert PullRequestRules().allow(state_of())
+    assert [allow(PullRequestRules(forks=one), fork) for one in Forks] == [False, False, True]
+    assert [allow(PullRequestRules(forks=one), asked) for one in Forks] == [False, True, True]
+    assert allow(PullRequestRules(), state_of())
 
 
 def test_drafts_and_labels_hold_beside_each_other() -> None:
     rules = PullRequestRules(labels=("Plan",))
-    assert rules.allow(state_of(labels=("plan",)))
-    assert not rules.allow(state_of(labels=("planned",)))
-    assert not rules.allow(state_of(labels=("plan",), is_draft=True))
+    assert allow(rules, state_of(labels=("plan",)))
+    assert not allow(rules, state_of(labels=("planned",)))
+    assert not allow(rules, state_of(labels=("plan",), is_draft=True))
 
 
 def agent(name: str, config: Mapping[str, Any]) -> AgentSpec:

@@ -9,6 +9,7 @@ from foretell.engine.pull_request.knowledge import Known, learn
 from foretell.engine.pull_request.questions import changed_files, react
 from foretell.engine.pull_request.referring import deployments_of
 from foretell.engine.pull_request.requests import KEY_PREFIX, Wanted, request_of, submit_all
+from foretell.engine.pull_request.rules import allow, allow_files, allow_fork
 from foretell.engine.pull_request.tools import Tools
 from foretell.formats.pull_request.event import CheckAsked, PlanAsked
 from foretell.formats.pull_request.head import PullRequest
@@ -40,7 +41,7 @@ async def _planned(
 ) -> PullRequestState:
     pull_request = state.pull_request
     is_due = await _is_due(tools, state)
-    heard = asks if tools.rules.allow_fork(state) else ()
+    heard = asks if allow_fork(tools.rules, state) else ()
     if not is_due and not heard:
         return state
     place = repository(pull_request.host, pull_request.owner, pull_request.repo)
@@ -57,12 +58,12 @@ async def _planned(
 
 async def _is_due(tools: Tools, state: PullRequestState) -> bool:
     """Whether the head is to be planned though nobody asked."""
-    if state.planned_sha == state.pull_request.sha or not tools.rules.allow(state):
+    if state.planned_sha == state.pull_request.sha or not allow(tools.rules, state):
         return False
     if not tools.rules.paths:
         return True
     files = await changed_files(tools, state.pull_request)
-    return files is None or tools.rules.allow_files(files)
+    return files is None or allow_files(tools.rules, files)
 
 
 def _named(ask: PlanAsked, everything: _Chosen) -> _Chosen:

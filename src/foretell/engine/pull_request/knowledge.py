@@ -6,10 +6,10 @@ import structlog
 
 from foretell.engine.pull_request.order import followed, guessed, is_newer
 from foretell.engine.pull_request.questions import current, may_write, react
-from foretell.engine.pull_request.rules import Forks
+from foretell.engine.pull_request.rules import names_label
 from foretell.engine.pull_request.tools import Tools
 from foretell.formats.pull_request.event import Moved, PlanAsked
-from foretell.ports import PullRequestState, Reaction
+from foretell.ports import Forks, PullRequestState, Reaction
 
 _log = structlog.get_logger()
 
@@ -45,7 +45,7 @@ async def _moved(tools: Tools, state: PullRequestState | None, moved: Moved) -> 
 async def _vouched(tools: Tools, state: PullRequestState, moved: Moved) -> PullRequestState:
     """A label of the settings vouches for the head that a fork has now, and for no later one."""
     told, rules = moved.pull_request, tools.rules
-    is_vouching = told.is_fork and rules.forks is Forks.ASKED and rules.names_label(moved.label)
+    is_vouching = told.is_fork and rules.forks is Forks.ASKED and names_label(rules, moved.label)
     if not is_vouching or not await may_write(tools, told.owner, told.repo, moved.sender):
         return state
     return replace(state, asked_sha=told.sha)

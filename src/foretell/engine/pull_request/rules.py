@@ -2,68 +2,41 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
 
-from foretell.formats.pull_request.head import PullRequest
-from foretell.ports import PullRequestState
+from foretell.ports import Forks, PullRequestRules, PullRequestState
 
 
-class Forks(StrEnum):
-    """Whether the head of another repository is planned.
+def allow_fork(rules: PullRequestRules, state: PullRequestState) -> bool:
+    """Whether the head may be planned, as far as it depends on whose it is."""
+    pull_request = state.pull_request
+    match rules.forks:
+        case Forks.OFF:
+            return not pull_request.is_fork
+        case Forks.ASKED:
+            return not pull_request.is_fork or state.asked_sha == pull_request.sha
+        case Forks.ON:
+            return True
 
-    A plan runs what it plans: charts, modules, providers. `asked`: only the head for which
-    somebody with write access asked, by a comment or by one of the labels.
-    """
 
-    OFF = "off"
-    ASKED = "asked"
-    ON = "on"
+def allow(rules: PullRequestRules, state: PullRequestState) -> bool:
+    """Whether the head may be planned without a word, but for the files it changes."""
+    pull_request = state.pull_request
+    return (
+        allow_fork(rules, state)
+        and (rules.drafts or not pull_request.is_draft)
+        and (not rules.labels or any(names_label(rules, one) for one in pull_request.labels))
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class PullRequestRules:
-    """`labels`: at least one of them is needed. `paths`: at least one changed file matches one.
+def names_label(rules: PullRequestRules, label: str) -> bool:
+    """Whether it is one of the rules' labels, whatever the case: GitHub's labels have none."""
+    return label.lower() in {own.lower() for own in rules.labels}
 
-    Empty: nothing is asked for. A pattern's `*` and `?` stop at "/", its `**` does not.
-    """
 
-    drafts: bool = False
-    forks: Forks = Forks.OFF
-    labels: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-
-    def allow_fork(self, state: PullRequestState) -> bool:
-        """Whether the head may be planned, as far as it depends on whose it is."""
-        pull_request = state.pull_request
-        match self.forks:
-            case Forks.OFF:
-                return not pull_request.is_fork
-            case Forks.ASKED:
-                return not pull_request.is_fork or state.asked_sha == pull_request.sha
-            case Forks.ON:
-                return True
-
-    def allow(self, state: PullRequestState) -> bool:
-        """Whether the head may be planned without a word, but for the files it changes."""
-        pull_request = state.pull_request
-        return (
-            self.allow_fork(state)
-            and (self.drafts or not pull_request.is_draft)
-            and self._has_label(pull_request)
-        )
-
-    def names_label(self, label: str) -> bool:
-        """Whether it is one of `labels`, whatever the case: GitHub's labels have none."""
-        return label.lower() in {own.lower() for own in self.labels}
-
-    def allow_files(self, files: Iterable[str]) -> bool:
-        """Whether one of the changed files is one that matters."""
-        patterns = [glob(pattern) for pattern in self.paths]
-        return any(pattern.fullmatch(file) for file in files for pattern in patterns)
-
-    def _has_label(self, pull_request: PullRequest) -> bool:
-        return not self.labels or any(self.names_label(label) for label in pull_request.labels)
+def allow_files(rules: PullRequestRules, files: Iterable[str]) -> bool:
+    """Whether one of the changed files is one that matters."""
+    patterns = [glob(pattern) for pattern in rules.paths]
+    return any(pattern.fullmatch(file) for file in files for pattern in patterns)
 
 
 _PARTS = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")

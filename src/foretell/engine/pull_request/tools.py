@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from foretell.domain.plan import DeploymentId, Plan, PlanRequest, WorkspaceId
-from foretell.engine.pull_request.rules import PullRequestRules
-from foretell.ports import Clock, Forge, Selectors, Store
+from foretell.ports import Clock, Forge, PullRequestRules, Selectors, Store
 
 Submits = Callable[[WorkspaceId, DeploymentId, PlanRequest, str], Awaitable[Plan]]
 """`engine.submit` with all but the request and its idempotency key: steps don't know each other."""
