@@ -5,16 +5,17 @@ is described in docs/reference/settings.md.
 """
 
 import os
+import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from foretell.domain.errors import InvalidRequest, Problem
-from foretell.ports import PlanLimits
+from foretell.ports import Forks, PlanLimits, PullRequestRules, Role
 
 
 def default_data_dir() -> Path:
@@ -32,6 +33,43 @@ def default_cache_dir() -> Path:
     """What can be fetched again: `$XDG_CACHE_HOME/foretell`, ~/.cache by default."""
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "foretell"
+
+
+Text = Annotated[str, Field(min_length=1)]
+GITHUB_ISSUER = "https://token.actions.githubusercontent.com"
+_REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/([A-Za-z0-9_.-]+|\*)\Z")
+
+
+class OidcGrant(BaseModel):
+    """Which tokens of an identity provider have a role in a workspace.
+
+    `*` in `ref` and `claims` stands for any text, in `repository` for every name of one owner: a
+    token of any repository of the world is as genuine as one's own.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    workspace: Text
+    role: Role = Role.PLANNER
+    issuer: str = GITHUB_ISSUER
+    audience: Text
+    repository: str
+    ref: Text
+    claims: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("issuer")
+    @classmethod
+    def _secure(cls, value: str) -> str:
+        if not value.startswith("https://"):
+            raise ValueError("expected an https:// address, such as " + GITHUB_ISSUER)
+        return value
+
+    @field_validator("repository")
+    @classmethod
+    def _of_one_owner(cls, value: str) -> str:
+        if not _REPOSITORY.match(value):
+            raise ValueError("expected OWNER/NAME, or OWNER/* for all of one owner")
+        return value
 
 
 class Settings(BaseSettings):
@@ -81,6 +119,28 @@ class Settings(BaseSettings):
     plan_deadline: timedelta = timedelta(minutes=30)
     plan_retention: timedelta = timedelta(hours=1)
     github_plan_retention: timedelta = timedelta(days=14)
+
+    github_webhook_secret: SecretStr | None = None
+    """What GitHub signs its events with; without one they are not taken."""
+    github_drafts: bool = False
+    github_forks: Forks = Forks.OFF
+    github_labels: tuple[str, ...] = ()
+    github_paths: tuple[str, ...] = ()
+    oidc_grants: tuple[OidcGrant, ...] = ()
+    """Who may come in with a token of an identity provider instead of one of ours."""
+
+    @field_validator("github_webhook_secret")
+    @classmethod
+    def _not_empty(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().strip():
+            raise ValueError("it is empty, anybody could sign with it: give one, or unset it")
+        return value
+
+    def pull_request_rules(self) -> PullRequestRules:
+        """Which pull requests are planned without anybody asking."""
+        return PullRequestRules(
+            self.github_drafts, self.github_forks, self.github_labels, self.github_paths
+        )
 
     def plan_limits(self) -> PlanLimits:
         """The part that the first step needs."""
