@@ -15,6 +15,7 @@ from foretell.api.schemas import documents, requests
 from foretell.api.services import Inventories, Services
 from foretell.api.webhook import Webhook
 from foretell.auth.door import Door
+from foretell.auth.oidc import Oidc
 from foretell.inventory.load.schema import InventoryPart
 from foretell.ports import Clock, Ids, PlanLimits, Selectors, Store, Validator
 
@@ -46,10 +47,11 @@ def create_app(  # noqa: PLR0913 - the ports that it stands on, each named
     limits: PlanLimits,
     inventories: Inventories,
     webhook: Webhook | None = None,
+    oidc: Oidc | None = None,
 ) -> FastAPI:
     """The API over these ports; `inventories` is `inventory.load.parse` with its agents.
 
-    Without a `webhook` GitHub's events are not taken.
+    Without a `webhook` GitHub's events are not taken, without `oidc` only our own tokens are.
     """
     app = describe_app()
     app.state.services = Services(
@@ -62,7 +64,7 @@ def create_app(  # noqa: PLR0913 - the ports that it stands on, each named
         inventories=inventories,
         webhook=webhook,
     )
-    app.state.door = Door(store, clock)
+    app.state.door = Door(store, clock, oidc)
     app.add_middleware(Edge, new_id=ids.new)
     return app
 
