@@ -9,6 +9,8 @@ from functools import partial
 from foretell.agents.registry import Registry
 from foretell.api.app import create_app
 from foretell.api.server import listening
+from foretell.api.webhook import webhook_of
+from foretell.auth.oidc import Oidc
 from foretell.domain.digest import MIN_KEY_BYTES
 from foretell.inventory.load import parse
 from foretell.inventory.matching import CelSelectors
@@ -98,6 +100,8 @@ async def api_server(backend: Backend) -> AsyncIterator[str]:
         ids=backend.ids,
         limits=backend.limits,
         inventories=partial(parse, agents=backend.agents),
+        webhook=webhook_of(backend.settings.github_webhook_secret),
+        oidc=Oidc(backend.settings.oidc_grants, backend.clock),
     )
     async with listening(app, backend.settings.host, backend.settings.port) as address:
         yield address
@@ -126,6 +130,8 @@ def _backend(
     secrets: References,
 ) -> Backend:
     selectors, clock, ids = CelSelectors(), SystemClock(), RandomIds()
+    ports = (store, agents, validator, list[Reporter](), selectors, secrets, clock, ids)
+    limits, rules = settings.plan_limits(), settings.pull_request_rules()
     return Backend(
         settings=settings,
         dsn=dsn,
@@ -135,6 +141,6 @@ def _backend(
         selectors=selectors,
         clock=clock,
         ids=ids,
-        limits=settings.plan_limits(),
-        tasks=Tasks(store, agents, validator, list[Reporter](), selectors, secrets, clock, ids),
+        limits=limits,
+        tasks=Tasks(*ports, limits=limits, pull_requests=rules),
     )

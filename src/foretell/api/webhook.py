@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from fastapi import HTTPException
+from pydantic import SecretStr
 
 from foretell.api.body import parsed_object
 from foretell.domain.errors import InvalidRequest, Problem
@@ -46,6 +47,11 @@ class Webhook:
         made = f"sha256={hmac.new(self.secret, body, hashlib.sha256).hexdigest()}"
         if not hmac.compare_digest(made.encode(), signature.encode()):
             raise HTTPException(401, "the signature is not that of this body and our secret")
+
+
+def webhook_of(secret: SecretStr | None) -> Webhook | None:
+    """The webhook of the settings; without a secret there is none."""
+    return None if secret is None else Webhook(secret.get_secret_value().encode())
 
 
 def read_delivery(id: str, name: str, body: bytes, now: datetime) -> Delivery | None:
