@@ -7,7 +7,7 @@ Source: `assets/swagger.json` of argoproj/argo-cd; errors are those of gRPC behi
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import quote, urlencode
 
 from pydantic import ValidationError
@@ -36,8 +36,24 @@ PATIENCE = Patience(read_for=timedelta(seconds=90), attempts=1)
 Query = Sequence[tuple[str, str]]
 
 
-async def at_once() -> None:
+class Pace(Protocol):
+    """The rate at which renders are asked for, shared with whoever else asks this server."""
+
+    async def take(self) -> None:
+        """Waits for the next turn."""
+
+    async def hold(self, wait_for: timedelta) -> None:
+        """The server asked for a pause: nobody has a turn before it is over."""
+
+
+class Freely(Pace):
     """The pace of those who share a server with nobody."""
+
+    async def take(self) -> None:
+        """At once."""
+
+    async def hold(self, wait_for: timedelta) -> None:
+        """Whoever was refused waits by itself."""
 
 
 class ArgoCD:
@@ -53,12 +69,12 @@ class ArgoCD:
         http: Http,
         gate: Gate,
         *,
-        pace: Callable[[], Awaitable[None]] = at_once,
+        pace: Pace | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._http = http
         self._gate = gate
-        self._pace = pace
+        self._pace = pace or Freely()
         self._sleep = sleep
 
     async def close(self) -> None:
@@ -128,7 +144,7 @@ class ArgoCD:
         3.1; older ones do not know it and ignore it.
         """
         query = _given(*_where(project, namespace), ("noCache", "true" if no_cache else ""))
-        await self._pace()
+        await self._pace.take()
         return await self._read(
             Manifests, f"{_application(name)}/manifests", query=query + _revisions(revision)
         )
@@ -143,7 +159,7 @@ class ArgoCD:
         """
         address = quote(str(source.get("repoURL", "")), safe="")
         body = {"source": source, "appName": name, "appProject": project, "sourceIndex": index}
-        await self._pace()
+        await self._pace.take()
         found = await self._json("POST", f"api/v1/repositories/{address}/appdetails", body=body)
         return self._one(SourceDetails, found).type
 
@@ -178,8 +194,7 @@ class ArgoCD:
             answer = await self._try(method, target, body)
             if answer is not None and not is_overload(answer):
                 return answer
-            asked = answer.headers.get("retry-after") if answer else None
-            await self._sleep(PATIENCE.pause(attempt, asked))
+            await self._rest(attempt, answer)
         async with self._gate.turn():
             return await self._http.request(method, target, body=body, idempotent=True)
 
@@ -192,6 +207,13 @@ class ArgoCD:
                 return None
             turn.refused = is_overload(answer)
             return answer
+
+    async def _rest(self, attempt: int, answer: Answer | None) -> None:
+        asked = answer.headers.get("retry-after") if answer else None
+        pause = PATIENCE.pause(attempt, asked)
+        if asked is not None:
+            await self._pace.hold(timedelta(seconds=pause))
+        await self._sleep(pause)
 
     def _one(self, kind: type[D], value: Any) -> D:
         try:
@@ -212,9 +234,9 @@ def connect(
     token: str,
     *,
     ca_file: str = "",
-    concurrency: int = 40,
+    gate: Gate | None = None,
     transport: Any = None,
-    pace: Callable[[], Awaitable[None]] = at_once,
+    pace: Pace | None = None,
 ) -> ArgoCD:
     """A client. Raises InvalidRequest for an address or a CA file that is none."""
     options = Options(
@@ -224,7 +246,7 @@ def connect(
         patience=PATIENCE,
         transport=transport,
     )
-    return ArgoCD(Http(address, options), Gate(concurrency), pace=pace)
+    return ArgoCD(Http(address, options), gate or Gate(40), pace=pace)
 
 
 def _application(name: str) -> str:

@@ -91,6 +91,7 @@ class Status(Document):
     conditions: tuple[Condition, ...] = ()
     source_type: str = ""
     source_types: tuple[str, ...] = ()
+    controller_namespace: str = ""
     reconciled_at: datetime | None = None
     summary: Summary = Summary()
     resources: tuple[ManagedResource, ...] = ()

@@ -1,0 +1,129 @@
+"""Two renders and two Applications -> the answer: kinds `manifest` and `cr` (RFC 0013)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from foretell.agents.argocd.application import API_VERSION, normalised
+from foretell.agents.argocd.documents import Application, JsonMap
+from foretell.agents.argocd.manifests import NOTHING, Rendered
+from foretell.domain.errors import AgentRejected, InvalidRequest
+from foretell.domain.result import Kind, KindResult
+from foretell.formats.kubernetes import CompareOptions, Comparison, compare, kind_result, remarks
+from foretell.kit.redactor import Redactor
+
+MANIFEST, CR = Kind("manifest"), Kind("cr")
+
+_SERVERS_ANNOTATIONS = (
+    "argocd.argoproj.io/refresh",
+    "argocd.argoproj.io/tracking-id",
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "notified.notifications.argoproj.io",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One side: the Application as a document, None where there is none, and what it renders."""
+
+    document: JsonMap | None = field(default=None, repr=False)
+    rendered: Rendered = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What both kinds say, and what a person should know beside them."""
+
+    results: tuple[KindResult, ...]
+    warnings: tuple[str, ...]
+
+
+def manifest_answer(
+    current: State, proposed: State, redactor: Redactor, *, namespace: str
+) -> Answer:
+    """The rendered objects. Raises AgentRejected where Kubernetes could not read them."""
+    comparison = _compared(
+        current.rendered.text, proposed.rendered.text, redactor, namespace, "Argo CD rendered"
+    )
+    new = current.document is None
+    result = redactor.result(kind_result(MANIFEST, comparison, new=new))
+    told = [*remarks(comparison, "the Application"), *_leaks(current, proposed)]
+    return Answer((result,), tuple(redactor.text(each) for each in told))
+
+
+def cr_result(current: State, proposed: State, redactor: Redactor, *, namespace: str) -> KindResult:
+    """The Application itself, without what only the server writes into it."""
+    comparison = _compared(
+        _written(current.document),
+        _written(proposed.document),
+        redactor,
+        namespace,
+        "the Application",
+    )
+    return redactor.result(kind_result(CR, comparison, new=current.document is None))
+
+
+def as_document(application: Application) -> JsonMap:
+    """What is there, as somebody would have asked for it."""
+    metadata = application.metadata
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Application",
+        "metadata": {
+            "name": metadata.name,
+            "namespace": metadata.namespace,
+            "labels": metadata.labels,
+            "annotations": metadata.annotations,
+            "finalizers": list(metadata.finalizers),
+        },
+        "spec": application.spec,
+    }
+
+
+def _compared(
+    current: str, proposed: str, redactor: Redactor, namespace: str, what: str
+) -> Comparison:
+    options = CompareOptions(
+        default_namespace=namespace,
+        current_source="the current side",
+        proposed_source="the proposed side",
+    )
+    try:
+        return compare(current, proposed, options)
+    except InvalidRequest as error:
+        raise AgentRejected(redactor.text(f"{what} can't be read: {error}")) from error
+
+
+def _leaks(current: State, proposed: State) -> Sequence[str]:
+    found = sorted({*current.rendered.leaks, *proposed.rendered.leaks})
+    if not found:
+        return []
+    return [
+        f"rendered under a temporary name, which is in {', '.join(found)}: a plug-in or a file of "
+        "this source looks at the Application's name, so these differences may be none"
+    ]
+
+
+def _written(document: JsonMap | None) -> str:
+    if document is None:
+        return ""
+    metadata = dict(document["metadata"])
+    metadata["annotations"] = _annotations(metadata.get("annotations") or {})
+    kept = {key: metadata.get(key) for key in _METADATA}
+    spec = {**document["spec"], "project": document["spec"].get("project") or "default"}
+    head = {"apiVersion": API_VERSION, "kind": "Application"}
+    return json.dumps(head | {"metadata": _filled(kept), "spec": normalised(spec)})
+
+
+_METADATA = ("name", "namespace", "labels", "annotations", "finalizers")
+
+
+def _annotations(annotations: Mapping[str, Any]) -> JsonMap:
+    return {
+        key: value for key, value in annotations.items() if not key.startswith(_SERVERS_ANNOTATIONS)
+    }
+
+
+def _filled(metadata: JsonMap) -> JsonMap:
+    return {key: value for key, value in metadata.items() if value}
