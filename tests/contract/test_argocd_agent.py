@@ -51,7 +51,9 @@ async def _world(sources: int) -> tuple[FakeArgoCD, dict[str, Any]]:
     return argocd, an_application("web", *[chart, plain][:sources])
 
 
-@pytest.mark.parametrize("wait_for", [timedelta(seconds=20), timedelta(milliseconds=20)], ids=["once", "polled"])
+@pytest.mark.parametrize(
+    "wait_for", [timedelta(seconds=20), timedelta(milliseconds=20)], ids=["once", "polled"]
+)
 @pytest.mark.parametrize("sources", [1, 2])
 class TestArgoCdAgent(AgentContract):
     @pytest.fixture
