@@ -267,7 +267,7 @@ async def test_what_is_not_json_or_no_object_is_an_error(world: World) -> None:
     world.repository.commit(
         "head", {"app": Directory([{"apiVersion": "v1", "metadata": {}, "kind": ""}])}
     )
-    with pytest.raises(AgentRejected, match="Argo CD rendered can't be read"):
+    with pytest.raises(AgentRejected, match="what Argo CD rendered can't be read"):
         await world.plan(template)
 
 

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foretell.agents.argocd.application import API_VERSION, normalised
 from foretell.agents.argocd.documents import Application, JsonMap
 from foretell.agents.argocd.manifests import NOTHING, Rendered
+from foretell.domain.digest import Key
 from foretell.domain.errors import AgentRejected, InvalidRequest
 from foretell.domain.result import Kind, KindResult
 from foretell.formats.kubernetes import CompareOptions, Comparison, compare, kind_result, remarks
@@ -39,29 +40,38 @@ class Answer:
     warnings: tuple[str, ...]
 
 
-def manifest_answer(
-    current: State, proposed: State, redactor: Redactor, *, namespace: str
-) -> Answer:
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How two sides are compared. `namespace` is that of objects without one; `key` is for content
+    hashes."""
+
+    namespace: str
+    key: Key
+    redactor: Redactor = field(repr=False)
+
+
+def manifest_answer(current: State, proposed: State, terms: Terms) -> Answer:
     """The rendered objects. Raises AgentRejected where Kubernetes could not read them."""
+    redactor = terms.redactor
     comparison = _compared(
-        current.rendered.text, proposed.rendered.text, redactor, namespace, "Argo CD rendered"
+        current.rendered.text, proposed.rendered.text, terms, "what Argo CD rendered"
     )
-    new = current.document is None
-    result = redactor.result(kind_result(MANIFEST, comparison, new=new))
+    result = kind_result(MANIFEST, comparison, terms.key, new=current.document is None)
+    if comparison.incomparable:
+        # Equal masks are no equal Secrets: a hash over them would stand for what nobody has seen.
+        result = replace(result, content_hash="", plan_key_id="")
+    result = redactor.result(result)
     told = [*remarks(comparison, "the Application"), *_leaks(current, proposed)]
     return Answer((result,), tuple(redactor.text(each) for each in told))
 
 
-def cr_result(current: State, proposed: State, redactor: Redactor, *, namespace: str) -> KindResult:
+def cr_result(current: State, proposed: State, terms: Terms) -> KindResult:
     """The Application itself, without what only the server writes into it."""
     comparison = _compared(
-        _written(current.document),
-        _written(proposed.document),
-        redactor,
-        namespace,
-        "the Application",
+        _written(current.document), _written(proposed.document), terms, "the Application"
     )
-    return redactor.result(kind_result(CR, comparison, new=current.document is None))
+    result = kind_result(CR, comparison, terms.key, new=current.document is None)
+    return terms.redactor.result(result)
 
 
 def as_document(application: Application) -> JsonMap:
@@ -81,18 +91,16 @@ def as_document(application: Application) -> JsonMap:
     }
 
 
-def _compared(
-    current: str, proposed: str, redactor: Redactor, namespace: str, what: str
-) -> Comparison:
+def _compared(current: str, proposed: str, terms: Terms, what: str) -> Comparison:
     options = CompareOptions(
-        default_namespace=namespace,
+        default_namespace=terms.namespace,
         current_source="the current side",
         proposed_source="the proposed side",
     )
     try:
         return compare(current, proposed, options)
     except InvalidRequest as error:
-        raise AgentRejected(redactor.text(f"{what} can't be read: {error}")) from error
+        raise AgentRejected(terms.redactor.text(f"{what} can't be read: {error}")) from error
 
 
 def _leaks(current: State, proposed: State) -> Sequence[str]:

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from foretell.agents.argocd.answer import (
     Answer,
     State,
+    Terms,
     as_document,
     cr_result,
     manifest_answer,
@@ -23,10 +24,9 @@ from foretell.agents.argocd.render import Ask, Renderer
 from foretell.agents.argocd.server import Server
 from foretell.agents.argocd.sides import PROPOSED, Question, current_ask, proposed_ask, revisions_of
 from foretell.domain.context import DispatchContext, Side
-from foretell.domain.digest import digest
+from foretell.domain.digest import digest, purpose_key
 from foretell.domain.errors import AgentError, InvalidRequest
 from foretell.domain.result import Done, KindResult, Phase
-from foretell.kit.redactor import Redactor
 from foretell.ports import AgentTools, Clock
 
 T = TypeVar("T")
@@ -47,6 +47,7 @@ class Planner:
     def __init__(self, tools: AgentTools, renderer: Renderer) -> None:
         self._tools = tools
         self._renderer = renderer
+        self._key = purpose_key(tools.key, "content")
 
     async def plan(
         self, context: DispatchContext, opened: Opened, server: Server, question: Question
@@ -147,30 +148,27 @@ class Planner:
         self, before: Found, after: Found, opened: Opened
     ) -> tuple[tuple[KindResult, ...], tuple[str, ...]]:
         redactor, wanted = opened.redactor, opened.wanted
-        manifest = await self._manifest(before.state, after.state, redactor, _destination(wanted))
+        terms = Terms(_destination(wanted), self._key, redactor)
+        manifest = await self._manifest(before.state, after.state, terms)
         with told_by(redactor):
             namespace = wanted.namespace or _namespace(before.state.document)
-            cr = cr_result(before.state, after.state, redactor, namespace=namespace)
+            cr = cr_result(before.state, after.state, replace(terms, namespace=namespace))
         return (*manifest.results, cr), manifest.warnings
 
-    async def _manifest(
-        self, current: State, proposed: State, redactor: Redactor, namespace: str
-    ) -> Answer:
+    async def _manifest(self, current: State, proposed: State, terms: Terms) -> Answer:
         """The same two renders are compared once, whatever the number of targets."""
         new = current.document is None
         texts = (current.rendered, proposed.rendered)
         key = digest(
             "argocd-answer",
             *((each.text, each.leaks) for each in texts),
-            redactor.key,
+            terms.redactor.key,
             new,
-            namespace,
+            terms.namespace,
         )
 
         async def compared() -> Answer:
-            return await asyncio.to_thread(
-                manifest_answer, current, proposed, redactor, namespace=namespace
-            )
+            return await asyncio.to_thread(manifest_answer, current, proposed, terms)
 
         return await self._tools.renders.once(key, compared)
 
