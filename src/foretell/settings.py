@@ -112,6 +112,13 @@ class Settings(BaseSettings):
     opa: Path | None = None
     """The opa program that judges rules; else the embedded engine, else the first on PATH."""
 
+    argocd_renders_per_second: float = Field(default=50.0, gt=0)
+    """Of each Argo CD server, over all workers."""
+    argocd_without_temporary: bool = False
+    """Ask the original at another revision, where only that differs."""
+    plan_ttl: timedelta = timedelta(minutes=10)
+    """RFC 0004 `planTTL`: how old a leftover of a dead invocation is before it is removed."""
+
     plans_per_minute: int = Field(default=30, ge=1)
     plans_computing: int = Field(default=10, ge=1)
     workspace_plans_per_minute: int = Field(default=120, ge=1)
@@ -162,6 +169,8 @@ class Settings(BaseSettings):
             "terraform": str(self.terraform) if self.terraform else "",
             "terraformRepositories": None if trusted else list(self.terraform_repositories),
             "terraformEnv": None if trusted else list(self.terraform_env),
+            "argocdRendersPerSecond": self.argocd_renders_per_second,
+            "argocdWithoutTemporary": self.argocd_without_temporary,
             "chartRoots": None if trusted else [str(root) for root in self.chart_roots],
             "terraformCloudHosts": None if trusted else list(self.terraform_cloud_hosts),
         }

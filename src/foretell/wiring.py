@@ -142,5 +142,5 @@ def _backend(
         clock=clock,
         ids=ids,
         limits=limits,
-        tasks=Tasks(*ports, limits=limits, pull_requests=rules),
+        tasks=Tasks(*ports, limits=limits, pull_requests=rules, plan_ttl=settings.plan_ttl),
     )

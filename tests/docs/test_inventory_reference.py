@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from foretell.agents.argocd.config import ArgoCdConfig
 from foretell.agents.helm.config import HelmConfig
 from foretell.agents.test_runner.agent import Config
 from foretell.inventory.load import parse
@@ -28,6 +29,7 @@ def keys(model: type[BaseModel]) -> list[str]:
     ("document", "models"),
     [
         ("reference/inventory.md", [m for m in vars(shapes).values() if isinstance(m, type)]),
+        ("agents/argo-cd.md", [ArgoCdConfig]),
         ("agents/helm.md", [HelmConfig]),
         ("agents/test-runner.md", [Config]),
     ],

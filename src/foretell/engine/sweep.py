@@ -10,10 +10,16 @@ from foretell.domain.target import AgentSpec
 from foretell.ports import Agents, Clock, Secrets, Store, Tx
 
 LEFTOVER_AGE = timedelta(minutes=10)
-"""RFC 0004 `planTTL`: how old a leftover of a dead invocation is before it is removed."""
+"""RFC 0004 `planTTL`, unless a setting says else."""
 
 
-async def sweep(store: Store, agents: Agents, secrets: Secrets, clock: Clock) -> Leftovers:
+async def sweep(
+    store: Store,
+    agents: Agents,
+    secrets: Secrets,
+    clock: Clock,
+    plan_ttl: timedelta = LEFTOVER_AGE,
+) -> Leftovers:
     """One round. What it can't do now it does in the next: nothing depends on a single one."""
     now = clock.now()
     async with store.begin() as tx:
@@ -23,7 +29,7 @@ async def sweep(store: Store, agents: Agents, secrets: Secrets, clock: Clock) ->
     async with store.begin() as tx:
         live = await tx.live_invocations()
         specs = await tx.agent_specs()
-    return await _sweep_agents(agents, secrets, specs, live)
+    return await _sweep_agents(agents, secrets, specs, live, plan_ttl)
 
 
 async def _stop_overdue(tx: Tx, now: datetime) -> None:
@@ -40,6 +46,7 @@ async def _sweep_agents(
     secrets: Secrets,
     specs: Sequence[AgentSpec],
     live: frozenset[InvocationId],
+    plan_ttl: timedelta,
 ) -> Leftovers:
     removed, stuck = 0, []
     for spec in specs:
@@ -47,7 +54,7 @@ async def _sweep_agents(
         if agent is None:
             continue
         try:
-            left = await agent.sweep(secrets.reveal(spec.config).value, LEFTOVER_AGE, live)
+            left = await agent.sweep(secrets.reveal(spec.config).value, plan_ttl, live)
         except ForetellError as error:
             stuck.append(f"{spec.name}: {error.message}")
         except Exception as error:  # a bug of one plug-in stops nobody else

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from foretell.domain.plan import (
     DeploymentId,
@@ -17,7 +18,7 @@ from foretell.engine.pull_request import Tools, pull_request
 from foretell.engine.report import report
 from foretell.engine.settle import settle
 from foretell.engine.submit import Submission, submit
-from foretell.engine.sweep import sweep
+from foretell.engine.sweep import LEFTOVER_AGE, sweep
 from foretell.engine.validate import validate
 from foretell.ports import (
     Agents,
@@ -52,6 +53,7 @@ class Tasks:
     forge: Forge | None = None
     limits: PlanLimits = field(default_factory=PlanLimits)
     pull_requests: PullRequestRules = field(default_factory=PullRequestRules)
+    plan_ttl: timedelta = LEFTOVER_AGE
 
     def by_step(self) -> Mapping[Step, Task]:
         """What the queue calls for each step's jobs."""
@@ -87,7 +89,7 @@ class Tasks:
 
     async def sweep(self, id: str = "") -> None:
         """See `engine/sweep.py`; a round needs no id."""
-        await sweep(self.store, self.agents, self.secrets, self.clock)
+        await sweep(self.store, self.agents, self.secrets, self.clock, self.plan_ttl)
 
     async def pull_request(self, id: str) -> None:
         """See `engine/pull_request/follow.py`; the id is a subject."""
