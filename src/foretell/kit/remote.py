@@ -84,6 +84,7 @@ async def git(
     remote: Remote | None = None,
     env: Mapping[str, str],
     wall: timedelta | None = None,
+    stdin: bytes | None = None,
 ) -> Completed:
     """Runs git; a status other than 0 is the caller's to judge.
 
@@ -94,7 +95,10 @@ async def git(
     limits = replace(LIMITS, wall=wall or LIMITS.wall, network=remote is not None)
     try:
         return await run(
-            ["git", *arguments], limits=limits, env={**_SAFE, **_config_env(config), **env}
+            ["git", *arguments],
+            limits=limits,
+            env={**_SAFE, **_config_env(config), **env},
+            stdin=stdin,
         )
     except TimedOut as error:
         raise AgentUnavailable(error.message, reason="timeout") from error
