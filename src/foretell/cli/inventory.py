@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from foretell.cli import inventory_import
 from foretell.cli.client import open_client
 from foretell.cli.inventory_bundle import bundle
 from foretell.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
@@ -15,6 +16,7 @@ from foretell.inventory.load import LoadedInventory, load
 from foretell.settings import read_settings
 
 app = typer.Typer(help="Check inventory files, and send them to a server.", no_args_is_help=True)
+app.add_typer(inventory_import.app, name="import")
 
 Files = Annotated[list[Path], typer.Argument(help="YAML files, or folders of them.")]
 

@@ -22,7 +22,12 @@ _NAME_LENGTH = 253
 
 
 def inventory(
-    applications: Sequence[Application], *, server: str, repository: str, workspace: str = ""
+    applications: Sequence[Application],
+    *,
+    server: str,
+    repository: str,
+    workspace: str = "",
+    ca_file: str = "",
 ) -> dict[str, Any]:
     """The inventory of `applications`, which are all in `repository`, as one document.
 
@@ -33,7 +38,7 @@ def inventory(
     named: dict[str, Any] = {"workspace": workspace} if workspace else {}
     return {
         **named,
-        "jobAgents": [_agent(server, repository)],
+        "jobAgents": [_agent(server, repository, ca_file)],
         "environments": [_environment(name) for name in sorted({one.project for one in found})],
         "resources": [_resource(each) for each in found],
         "deployments": [
@@ -42,13 +47,15 @@ def inventory(
     }
 
 
-def _agent(server: str, repository: str) -> dict[str, Any]:
-    config = {
+def _agent(server: str, repository: str, ca_file: str) -> dict[str, Any]:
+    config: dict[str, Any] = {
         "serverUrl": server,
         "apiKey": {"env": TOKEN_VARIABLE},
         "template": "{{ resource.config.application }}",
         "revision": {"repository": repository, "commit": REVISION},
     }
+    if ca_file:
+        config["caFile"] = ca_file
     return {"name": AGENT, "type": "argo-cd", "config": config}
 
 
