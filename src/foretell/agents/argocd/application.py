@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foretell.agents.argocd.config import NAME
 from foretell.agents.argocd.documents import Application, JsonMap
 from foretell.domain.errors import AgentRejected, InvalidRequest
+from foretell.formats.argo_inventory.repository import same_repository
 from foretell.formats.yaml import load_documents
 
 API_VERSION = "argoproj.io/v1alpha1"
@@ -60,6 +61,17 @@ def sources_of(spec: Mapping[str, Any]) -> list[JsonMap]:
 def with_sources(spec: JsonMap, sources: list[JsonMap]) -> JsonMap:
     """`spec` with others in place of its sources, as many as it has."""
     return {**spec, "sources": sources} if is_multi(spec) else {**spec, "source": sources[0]}
+
+
+def at_commit(wanted: Desired, repository: str, commit: str) -> Desired:
+    """What renders at `commit` what is in `repository`; the document stays as it is asked for."""
+    sources = [
+        {**source, "targetRevision": commit}
+        if "chart" not in source and same_repository(repository, source["repoURL"])
+        else source
+        for source in sources_of(wanted.spec)
+    ]
+    return replace(wanted, spec=with_sources(wanted.spec, sources))
 
 
 def synced_revisions(application: Application) -> list[str] | None:

@@ -28,14 +28,28 @@ def _template(value: Any) -> Any:
     return value
 
 
+class AtCommit(BaseModel):
+    """Sources in `repository` (OWNER/NAME, or an address) are rendered at `commit`."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    repository: Annotated[str, matching(r"[^\0\n]{1,2048}", "OWNER/NAME, or an address")]
+    commit: Annotated[str, matching(r"[^\s\0]{1,255}", "a commit, or a branch or tag")]
+
+
 class ArgoCdConfig(BaseModel):
-    """`docs/agents/argo-cd.md` in code. `template` is the Application, as a map or as YAML text."""
+    """`docs/agents/argo-cd.md` in code. `template` is the Application, as a map or as YAML text.
+
+    `revision` is for Applications that follow a branch: what is proposed is a commit that may come
+    to be on it, and no change of the Application itself.
+    """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, alias_generator=to_camel)
 
     server_url: Address
     api_key: Annotated[str, Field(min_length=1, repr=False)]
     template: Annotated[Any, AfterValidator(_template)]
+    revision: AtCommit | None = None
     plan_project: ProjectName | None = None
     timeout: Duration = DEFAULT_TIMEOUT
     ca_file: Annotated[str, matching(r"/[^\0\n]{1,1000}", "an absolute path")] | None = None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from foretell.agents.argocd.application import Desired, read_template
+from foretell.agents.argocd.application import Desired, at_commit, read_template
 from foretell.agents.argocd.config import ArgoCdConfig, check_unrevealed, read_config
 from foretell.domain.context import Side
 from foretell.domain.errors import AgentRejected, AgentUnavailable, Forbidden, Unavailable
@@ -30,7 +30,10 @@ async def open_side(side: Side, tools: AgentTools) -> Opened:
     redactor = Redactor(revealed.secrets)
     with redactor.errors():
         config = read_config(revealed.value)
-        return Opened(config, read_template(config.template), redactor)
+        wanted = read_template(config.template)
+        if at := config.revision:
+            wanted = at_commit(wanted, at.repository, at.commit)
+        return Opened(config, wanted, redactor)
 
 
 @contextmanager
