@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from argo_server import ArgoCd, start_argo_cd
 from programs.build import Missing, find, version_of
 
 _USED = "real program"
@@ -133,3 +134,26 @@ def server_postgres() -> Iterator[str]:
             yield server.start()
         finally:
             server.stop()
+
+
+ACCOUNTS = {
+    "foretell": (
+        "p, foretell, applications, *, default/*, allow\n"
+        "p, foretell, projects, get, default, allow\n"
+        "p, foretell, repositories, get, *, allow\n"
+    ),
+    "reader": "p, reader, applications, get, default/*, allow\n",
+    "elsewhere": "p, elsewhere, applications, *, other/*, allow\n",
+    "stranger": "",
+}
+"""Accounts of the real Argo CD, with their lines of its policy."""
+
+
+@pytest.fixture(scope="session")
+def argo_cd() -> Iterator[ArgoCd]:
+    """A real Argo CD, started for this session, with a token for each of `ACCOUNTS`."""
+    with (
+        tempfile.TemporaryDirectory(prefix="foretell-argo-cd-") as folder,
+        start_argo_cd(lambda name: _find(name, None), Path(folder), ACCOUNTS) as started,
+    ):
+        yield started
