@@ -240,7 +240,9 @@ def connect(
 ) -> ArgoCD:
     """A client. Raises InvalidRequest for an address or a CA file that is none."""
     options = Options(
-        headers={"Authorization": f"Bearer {token}"},
+        # The type also where nothing is sent: a server refuses a DELETE without it, and with it a
+        # page in somebody's browser that would have him delete (`enforceContentTypes` there).
+        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
         secrets=frozenset({token}),
         ca_file=ca_file,
         patience=PATIENCE,

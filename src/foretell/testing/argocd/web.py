@@ -43,6 +43,8 @@ def as_app(answer: Callable[[Request], Awaitable[Any]]) -> App:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
             await _live(receive, send)
+        elif scope["method"] != "GET" and _type(scope) != "application/json":
+            await _refuse_type(send)
         else:
             await _reply(answer, await _request(scope, receive), send)
 
@@ -69,6 +71,20 @@ async def _reply(answer: Callable[[Request], Awaitable[Any]], request: Request, 
     await send({"type": "http.response.body", "body": json.dumps(body).encode()})
 
 
+async def _refuse_type(send: Any) -> None:
+    """As the real one, which says it in plain text, whether there is a body or not."""
+    await send({"type": "http.response.start", "status": 415, "headers": []})
+    await send({"type": "http.response.body", "body": b"Invalid content type\n"})
+
+
+def _type(scope: Any) -> str:
+    return _headers(scope).get("content-type", "").lower()
+
+
+def _headers(scope: Any) -> dict[str, str]:
+    return {name.decode().lower(): value.decode() for name, value in scope["headers"]}
+
+
 async def _request(scope: Any, receive: Any) -> Request:
     body = b""
     while True:
@@ -76,12 +92,11 @@ async def _request(scope: Any, receive: Any) -> Request:
         body += part.get("body", b"")
         if not part.get("more_body"):
             break
-    headers = {name.decode().lower(): value.decode() for name, value in scope["headers"]}
     return Request(
         scope["method"],
         scope["raw_path"].decode(),
         parse_qs(scope["query_string"].decode(), keep_blank_values=True),
-        headers.get("authorization", "").removeprefix("Bearer "),
+        _headers(scope).get("authorization", "").removeprefix("Bearer "),
         json.loads(body) if body else None,
     )
 
