@@ -52,10 +52,17 @@ class Key:
     id: str = ""
 
 
-def purpose_key(key: bytes, *purpose: str) -> Key:
-    """The `derived_key` with a name of 16 hex digits, which tells nothing of it."""
-    secret = derived_key(key, *purpose)
+def named_key(secret: bytes) -> Key:
+    """The key with a name of 16 hex digits, which tells nothing of it.
+
+    Raises InvalidRequest for one of less than 32 bytes.
+    """
     return Key(secret, keyed_digest("key-id", secret).partition(":")[2][:16])
+
+
+def purpose_key(key: bytes, *purpose: str) -> Key:
+    """The `derived_key` with its name."""
+    return named_key(derived_key(key, *purpose))
 
 
 def derived_key(key: bytes, *purpose: str) -> bytes:

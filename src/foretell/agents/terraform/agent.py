@@ -19,15 +19,15 @@ from foretell.agents.terraform.config import (
     read_config,
 )
 from foretell.agents.terraform.environment import passed
-from foretell.agents.terraform.plan_key import plan_key
 from foretell.agents.terraform.source import Repositories
 from foretell.domain.context import DispatchContext, Side
+from foretell.domain.digest import Key
 from foretell.domain.errors import AgentRejected
 from foretell.domain.plan import InvocationId, JsonObject
 from foretell.domain.result import Done, Leftovers, Outcome, Phase
 from foretell.formats.redact.redactor import Redactor as PlanRedactor
 from foretell.formats.redact.redactor import Rules
-from foretell.formats.tfplan.result import Key
+from foretell.formats.tfplan.plan_key import plan_key
 from foretell.inventory.reveal import reveal_side
 from foretell.inventory.wording import Complaint
 from foretell.kit.git import Checkouts, inside
@@ -135,7 +135,7 @@ class TerraformAgent(Agent):
         with Redactor(revealed.secrets).errors():
             config = read_config(revealed.value)
         env = passed(config.env, self._tools.secrets, self._allowed_env)
-        key = plan_key(config.plan_key, self._tools.key, context.workspace_id, side)
+        key = plan_key(config.plan_key, self._tools.key, context)
         secrets = revealed.secrets | env.secrets
         return _Prepared(config, key, env.variables, revealed.secrets, secrets)
 

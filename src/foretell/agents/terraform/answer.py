@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from foretell.domain.digest import Key
 from foretell.domain.errors import AgentRejected, InvalidRequest
 from foretell.domain.result import KindResult
 from foretell.formats.redact.redactor import Rules
 from foretell.formats.tfplan.parse import parse
-from foretell.formats.tfplan.result import Key, PlanResult, to_result
+from foretell.formats.tfplan.result import PlanResult, to_result
 from foretell.formats.tfplan.verdict import Run, Word
 from foretell.kit.terraform.run import Planned
 

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 from foretell.agents.terraform_cloud.answer import Secrets
 from foretell.agents.terraform_cloud.client import Client, open_http
 from foretell.agents.terraform_cloud.config import (
-    TerraformCloudConfig,
     check_unrevealed,
     config_complaints,
     read_access,
@@ -24,11 +23,11 @@ from foretell.agents.terraform_cloud.run import MARK, RunView, owner
 from foretell.agents.terraform_cloud.source import Sources
 from foretell.agents.terraform_cloud.stop import stop
 from foretell.domain.context import DispatchContext, Side
-from foretell.domain.digest import derived_key, digest, keyed_digest
+from foretell.domain.digest import digest
 from foretell.domain.errors import AgentRejected
 from foretell.domain.plan import InvocationId, JsonObject
 from foretell.domain.result import Leftovers, Outcome, Unsupported
-from foretell.formats.tfplan.result import Key
+from foretell.formats.tfplan.plan_key import plan_key
 from foretell.inventory.reveal import reveal_side
 from foretell.inventory.wording import Complaint
 from foretell.kit.git import Checkouts
@@ -133,7 +132,7 @@ class TerraformCloudAgent(Agent):
             config=config,
             context=context,
             side=side,
-            secrets=Secrets(revealed.secrets, self._key(context, side, config)),
+            secrets=Secrets(revealed.secrets, plan_key(config.plan_key, self._tools.key, context)),
             sources=self._sources,
             clock=self._tools.clock,
         )
@@ -160,16 +159,6 @@ class TerraformCloudAgent(Agent):
                 f"the token may not be sent to {host}: allowed are {', '.join(allowed)}; whoever "
                 "runs the server can add a host with the setting terraform_cloud_hosts"
             )
-
-    def _key(self, context: DispatchContext, side: Side, config: TerraformCloudConfig) -> Key:
-        """The config's own, which an operator may share, or one of this target alone."""
-        if config.plan_key is not None:
-            secret = config.plan_key.encode()
-        else:
-            target = (side.deployment, side.environment, side.resource)
-            names = (str(each.get("id", "")) for each in target)
-            secret = derived_key(self._tools.key, "plan key", context.workspace_id, *names)
-        return Key(secret, keyed_digest("plan-key-id", secret).partition(":")[2][:16])
 
 
 class TfeAgent(TerraformCloudAgent):

@@ -6,10 +6,11 @@ from typing import Final
 
 from foretell.agents.terraform_cloud.log import PlanLog
 from foretell.agents.terraform_cloud.run import PlanView
+from foretell.domain.digest import Key
 from foretell.domain.result import Action, KindResult, ResourceChange
 from foretell.formats.redact.redactor import Redactor, Rules
 from foretell.formats.tfplan.plan import Plan
-from foretell.formats.tfplan.result import PLAN_KIND, Key, to_result
+from foretell.formats.tfplan.result import PLAN_KIND, to_result
 from foretell.formats.tfplan.verdict import UNKNOWN_RUN, Run
 
 _ACTIONS: Final = {
