@@ -92,8 +92,8 @@ def beyond_allowed(text: str, *, own: set[str]) -> set[str]:
 def forbidden_in_formats(text: str) -> set[str]:
     return {
         name
-        for name in imported(ast.parse(text)) - {"urllib.parse"}  # a part that only reads text
-        if name.split(".")[0] in FORBIDDEN_IN_FORMATS
+        for name in imported(ast.parse(text))
+        if name.split(".")[0] in FORBIDDEN_IN_FORMATS and name != "urllib.parse"  # reads text
     }
 
 

@@ -1,7 +1,7 @@
 """What is written as JSON is read back equal: every value, every text, every number."""
 
 from dataclasses import is_dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from enum import EnumType
 from functools import cache
 from typing import Any, NewType, get_args, get_origin, get_type_hints
@@ -58,6 +58,7 @@ LEAVES: dict[Any, st.SearchStrategy[Any]] = {
     bool: st.booleans(),
     float: st.floats(allow_nan=False, allow_infinity=False),
     timedelta: st.timedeltas(),
+    datetime: st.datetimes(timezones=st.just(UTC)),
     type(None): st.none(),
 }
 
