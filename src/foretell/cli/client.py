@@ -22,7 +22,7 @@ from foretell.domain.errors import (
     RateLimited,
     Unavailable,
 )
-from foretell.domain.plan import PlanId, ResultId
+from foretell.domain.plan import InvocationId, PlanId, ResultId
 from foretell.domain.result import ResourceChange
 from foretell.domain.summary import PlanReport
 from foretell.formats.document import DiffMode, read_changes, read_report
@@ -106,6 +106,14 @@ class Client:
         """What came of it, as the API says; `body` has `rule`, `reason`, `policy`, `target`."""
         path = f"{where.path}/plan/{quote(plan_id, safe='')}/overrides"
         return _document(await self._http.request("POST", path, body=dict(body)))
+
+    async def policy_input(
+        self, where: Deployed, plan_id: PlanId, invocation: InvocationId
+    ) -> Mapping[str, Any]:
+        """What rules see of that invocation, redacted."""
+        plan = f"{where.path}/plan/{quote(plan_id, safe='')}"
+        path = f"{plan}/invocations/{quote(invocation, safe='')}/policy-input"
+        return _document(await self._http.request("GET", path))
 
     async def list_plans(self, where: Deployed) -> AsyncIterator[Mapping[str, Any]]:
         """Every plan of the deployment, newest first, as the API lists them."""

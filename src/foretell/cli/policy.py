@@ -7,9 +7,23 @@ from typing import Annotated
 
 import typer
 
+from foretell.cli.client import Deployed
 from foretell.cli.ending import Ending
+from foretell.cli.policy_eval import TargetOption
+from foretell.cli.policy_files import Files, read_inventory, read_rules, read_text
+from foretell.cli.policy_input import RealPlan, real_inputs
+from foretell.cli.policy_record import record as write_examples
+from foretell.cli.remote import (
+    DEFAULT_SERVER,
+    DeploymentOption,
+    Server,
+    ServerOption,
+    TokenOption,
+    WorkspaceOption,
+    needed,
+)
 from foretell.domain.errors import InvalidRequest
-from foretell.domain.plan import PlanRequest
+from foretell.domain.plan import PlanId, PlanRequest
 from foretell.domain.target import (
     AgentSpec,
     Deployment,
@@ -21,10 +35,9 @@ from foretell.domain.target import (
     select,
 )
 from foretell.domain.verdict import Rule
-from foretell.inventory.load import load
 from foretell.inventory.matching import CelSelectors
 from foretell.policy.choice import rule_workbench
-from foretell.policy.suite import run_suite
+from foretell.policy.suite import RULE_ENDING, TEST_ENDING, run_suite
 from foretell.settings import read_settings
 
 app = typer.Typer(help="Check rules, and run their tests.", no_args_is_help=True)
@@ -32,9 +45,6 @@ app = typer.Typer(help="Check rules, and run their tests.", no_args_is_help=True
 _ENDINGS = (".rego", ".yaml", ".yml", ".json")
 _SHOWN = 5
 
-Files = Annotated[
-    list[Path], typer.Argument(help="Rules (.rego), inventory files, or folders of the latter.")
-]
 Folder = Annotated[Path, typer.Argument(help="A folder of rules with their tests and examples.")]
 
 
@@ -52,11 +62,8 @@ def check_rules(files: Files) -> None:
 
       foretell policy check inventory.yaml
     """
-    texts = [path for path in files if path.suffix == ".rego"]
-    inventories = [path for path in files if path.suffix != ".rego"]
-    inventory = _inventory(inventories) if inventories else Inventory()
-    rules = [Rule(str(path.parent), path.name, _text(path)) for path in texts]
-    rules += _rules(inventory)
+    inventory = read_inventory(files)
+    rules = list(_rules([*read_rules(files), *inventory.policies]))
     asyncio.run(_check(rules))
     typer.echo("1 rule can be judged" if len(rules) == 1 else f"{len(rules)} rules can be judged")
     for policy in inventory.policies:
@@ -68,18 +75,14 @@ async def _check(rules: Sequence[Rule]) -> None:
         await engine.check(rules)
 
 
-def _inventory(paths: list[Path]) -> Inventory:
-    return load(paths).inventory
-
-
-def _rules(inventory: Inventory) -> Iterator[Rule]:
-    for policy in inventory.policies:
+def _rules(policies: Sequence[Policy]) -> Iterator[Rule]:
+    for policy in policies:
         for rule in policy.rules:
             yield Rule(policy.name, rule.name, rule.rego, rule.description, rule.mandatory)
 
 
 def _reach(policy: Policy, inventory: Inventory) -> str:
-    matches = CelSelectors().matches()
+    matches = CelSelectors().matches(absent=True)
     everywhere = [
         place for one in inventory.deployments for place in _places(one, inventory, matches)
     ]
@@ -113,7 +116,20 @@ def _word(deployment: Deployment, target: Target, agent: AgentSpec) -> str:
 
 
 @app.command("test")
-def run_tests(folder: Folder) -> None:
+def run_tests(  # noqa: PLR0913 - a command's options are its parameters
+    folder: Folder,
+    record: Annotated[
+        str, typer.Option(help="First save what rules saw of this plan as examples, masked.")
+    ] = "",
+    rule: Annotated[
+        str, typer.Option(help="With --record: for this rule only, named as its file.")
+    ] = "",
+    target: TargetOption = "",
+    workspace: WorkspaceOption = "",
+    deployment: DeploymentOption = "",
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = "",
+) -> None:
     """Run the tests of rules.
 
     They are `test_` rules in NAME_test.rego, and examples NAME.CASE.yaml.
@@ -121,15 +137,38 @@ def run_tests(folder: Folder) -> None:
     An example is a map of `input`, `deny` and `warn`, the messages that are expected. Exits 1
     where a test fails, or where there is none.
 
-    Example:  foretell policy test policies/
+    Examples:
+
+      foretell policy test policies/
+
+      foretell policy test policies/ --record 3b1f… --rule no_deletes -w acme -d api
     """
-    files = {str(path.relative_to(folder)): _text(path) for path in _below(folder)}
+    if record:
+        needed(workspace=workspace, deployment=deployment)
+        wanted = RealPlan(Deployed(workspace, deployment), PlanId(record), target)
+        for path in asyncio.run(_record(folder, rule, Server(server, token), wanted)):
+            typer.echo(f"saved {path}")
+    files = {str(path.relative_to(folder)): read_text(path) for path in _below(folder)}
     if not any(name.endswith(".rego") for name in files):
         raise InvalidRequest(f"there is no rule (.rego) in {folder}")
     tested, failed = asyncio.run(_run(files))
     typer.echo(f"{tested - failed} of {tested} passed")
     if failed:
         raise Ending(1)
+
+
+async def _record(folder: Path, rule: str, server: Server, wanted: RealPlan) -> list[Path]:
+    names = (str(path.relative_to(folder)) for path in _below(folder))
+    rules = {
+        name: read_text(folder / name)
+        for name in names
+        if name.endswith(RULE_ENDING) and not name.endswith(TEST_ENDING)
+        if rule in ("", name, name.removesuffix(RULE_ENDING))
+    }
+    if not rules:
+        raise InvalidRequest(f"there is no rule {rule!r} in {folder}")
+    async with rule_workbench(read_settings().opa) as engine:
+        return await write_examples(engine, folder, rules, real_inputs(server, wanted))
 
 
 async def _run(files: dict[str, str]) -> tuple[int, int]:
@@ -152,10 +191,3 @@ def _below(folder: Path) -> list[Path]:
 
 def _hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidRequest(f"{path} can't be read: {error}") from error

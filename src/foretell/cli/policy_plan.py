@@ -9,6 +9,7 @@ import typer
 from foretell.cli.client import Deployed, open_client
 from foretell.cli.remote import (
     DEFAULT_SERVER,
+    DeploymentOption,
     Server,
     ServerOption,
     TokenOption,
@@ -16,10 +17,6 @@ from foretell.cli.remote import (
     needed,
 )
 from foretell.domain.plan import PlanId
-
-DeploymentOption = Annotated[
-    str, typer.Option("--deployment", "-d", envvar="FORETELL_DEPLOYMENT", help="Slug or id.")
-]
 
 
 def register(app: typer.Typer) -> None:

@@ -27,6 +27,9 @@ WorkspaceOption = Annotated[
     str, typer.Option("--workspace", "-w", envvar="FORETELL_WORKSPACE", help="Slug or id.")
 ]
 ContextOption = Annotated[int, typer.Option(min=0, help="Equal lines around each change.")]
+DeploymentOption = Annotated[
+    str, typer.Option("--deployment", "-d", envvar="FORETELL_DEPLOYMENT", help="Slug or id.")
+]
 DEFAULT_SERVER = "http://127.0.0.1:8080"
 
 

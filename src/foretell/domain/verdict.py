@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from foretell.domain.context import DispatchContext, Side
+from foretell.domain.errors import InvalidRequest
 from foretell.domain.override import NOBODY, Override, OverrideTerms, in_force, people
 from foretell.domain.plan import JsonObject
 from foretell.domain.target import Matches, Policy
@@ -39,7 +40,7 @@ class VerdictStatus(StrEnum):
 class Rule:
     """A rule as it applies: its policy, its Rego text, whether a denial fails the check.
 
-    `terms` say who may override such a denial.
+    `terms` say who may override such a denial. `trouble` is why it can't be asked at all.
     """
 
     policy: str
@@ -48,6 +49,7 @@ class Rule:
     description: str = ""
     mandatory: bool = True
     terms: OverrideTerms = NOBODY
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,28 +92,48 @@ class Verdict:
         return self.status is VerdictStatus.DENIED and self.mandatory and not self.overridden_by
 
 
-def rules_for(
-    policies: Iterable[Policy], context: DispatchContext, matches: Matches
-) -> tuple[Rule, ...]:
-    """The rules whose policy selects this invocation, by policy and rule name."""
-    side = context.side
-    scope = {
+def selector_scope(context: DispatchContext) -> dict[str, Any]:
+    """What a policy's selector is asked about."""
+    side, agent = context.side, context.agent
+    return {
         "deployment": side.deployment,
         "environment": side.environment,
         "resource": side.resource,
-        "jobAgent": {
-            "id": context.agent.id,
-            "name": context.agent.name,
-            "type": context.agent.type,
-        },
+        "jobAgent": {"id": agent.id, "name": agent.name, "type": agent.type},
     }
-    rules = [
-        Rule(policy.name, rule.name, rule.rego, rule.description, rule.mandatory, policy.overrides)
-        for policy in policies
-        if matches(policy.selector, scope)
+
+
+def rules_for(
+    policies: Iterable[Policy], scope: Mapping[str, Any], matches: Matches
+) -> tuple[Rule, ...]:
+    """The rules whose policy selects this scope, by policy and rule name.
+
+    `matches` answers yes where a selector depends on a key that is absent. A policy whose selector
+    can't be answered applies with rules that can't be asked: nobody knows that it does not.
+    """
+    rules = [rule for policy in policies for rule in _rules_of(policy, scope, matches)]
+    return tuple(sorted(rules, key=lambda rule: (rule.policy, rule.name)))
+
+
+def _rules_of(policy: Policy, scope: Mapping[str, Any], matches: Matches) -> list[Rule]:
+    try:
+        if not matches(policy.selector, scope):
+            return []
+        trouble = ""
+    except InvalidRequest as error:
+        trouble = f"whether the policy applies can't be told: {error.message}"
+    return [
+        Rule(
+            policy=policy.name,
+            name=rule.name,
+            rego=rule.rego,
+            description=rule.description,
+            mandatory=rule.mandatory,
+            terms=policy.overrides,
+            trouble=trouble,
+        )
         for rule in policy.rules
     ]
-    return tuple(sorted(rules, key=lambda rule: (rule.policy, rule.name)))
 
 
 @dataclass(frozen=True, slots=True)

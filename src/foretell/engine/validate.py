@@ -1,11 +1,12 @@
 """Step 4: the rules judge what the agent answered, once per invocation (RFC 0013)."""
 
-from typing import Any
+from collections.abc import Sequence
 
+from foretell.domain.errors import InvalidRequest
 from foretell.domain.plan import InvocationId
-from foretell.domain.result import Invocation, KindResult, Status
-from foretell.domain.verdict import KindDocument, Rule, Verdict, errored, rule_input, rules_for
-from foretell.formats.parsed import parse_text
+from foretell.domain.result import Invocation, Status
+from foretell.domain.verdict import Rule, Verdict, errored, rules_for, selector_scope
+from foretell.formats.parsed import policy_input
 from foretell.ports import Clock, Job, Selectors, Step, Store, Validator
 
 
@@ -26,7 +27,9 @@ async def validate(
         if work is None or work.status is not Status.COMPUTING:
             return
         policies = await tx.policies(work.context.workspace_id)
-    rules = rules_for(policies, work.context, selectors.matches())
+    # A policy applies where its selector depends on a key that is not there: a gate stays shut.
+    scope = selector_scope(work.context)
+    rules = rules_for(policies, scope, selectors.matches(absent=True))
     try:
         verdicts = await _judge(validator, rules, work) if rules else ()
     except Exception as error:
@@ -39,36 +42,26 @@ async def validate(
 
 
 async def _judge(
-    validator: Validator, rules: tuple[Rule, ...], work: Invocation
+    validator: Validator, rules: Sequence[Rule], work: Invocation
 ) -> tuple[Verdict, ...]:
-    document = rule_input(
-        work.context, {result.kind: _kind_document(result) for result in work.results}
+    """In the order of the rules; one that can't be asked has erred."""
+    asked = [rule for rule in rules if not rule.trouble]
+    answers = iter(await _answers(validator, asked, work) if asked else ())
+    return tuple(
+        errored([rule], rule.trouble)[0] if rule.trouble else next(answers) for rule in rules
     )
+
+
+async def _answers(
+    validator: Validator, rules: Sequence[Rule], work: Invocation
+) -> tuple[Verdict, ...]:
+    try:
+        document = policy_input(work.context, work.results)
+    except InvalidRequest as error:
+        return errored(rules, error.message)
     verdicts = tuple(await validator.evaluate(rules, document))
     if [(verdict.policy, verdict.rule) for verdict in verdicts] != [
         (rule.policy, rule.name) for rule in rules
     ]:
         return errored(rules, "the rule engine did not answer every rule")
     return verdicts
-
-
-def _kind_document(result: KindResult) -> KindDocument:
-    changes = tuple(
-        {
-            "kind": change.kind,
-            "name": change.name,
-            "namespace": change.namespace,
-            "action": change.action.value,
-            "before": parse_text(change.before),
-            "after": parse_text(change.after),
-        }
-        for change in result.resources
-    )
-    current, proposed = _sides(result)
-    return KindDocument(current, proposed, result.has_changes, changes)
-
-
-def _sides(result: KindResult) -> tuple[Any, Any]:
-    if result.policy is not None:
-        return result.policy.current, result.policy.proposed
-    return parse_text(result.current), parse_text(result.proposed)

@@ -14,10 +14,11 @@ class CelSelectors:
         """Raises InvalidRequest for a selector that does not compile, or could never match."""
         check_selector(text)
 
-    def matches(self) -> Matches:
+    def matches(self, *, absent: bool = False) -> Matches:
         """A matcher that remembers its answers: ask it about one reading of an inventory only.
 
-        A selector that names only the resource has one answer for it in every environment.
+        A selector that names only the resource has one answer for it in every environment; one that
+        depends on a key which is not there answers `absent`.
         """
         answers: dict[tuple[str, ...], bool] = {}
 
@@ -30,7 +31,7 @@ class CelSelectors:
             ]
             key = (text, *named)
             if key not in answers:
-                answers[key] = selector(scope)
+                answers[key] = selector(scope, absent=absent)
             return answers[key]
 
         return matches

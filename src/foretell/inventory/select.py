@@ -1,7 +1,8 @@
 """Selectors: CEL over `deployment`, `environment`, `resource` and `jobAgent`, true or false.
 
 A key that is absent is no match: the whole selector is false when its answer depends on such a key,
-also with `!=` and `!`. So `resource.metadata.tier != "prod"` leaves out what has no tier; to select
+also with `!=` and `!`; that of a policy is true then, because a gate must not open by a typing
+error. So `resource.metadata.tier != "prod"` leaves out what has no tier; to select
 that too, say `!has(resource.metadata.tier) || resource.metadata.tier != "prod"`. (`a || b` is true
 when one side is, whatever is absent in the other; `a && b` false likewise.)
 
@@ -54,7 +55,8 @@ _POSITION: Final = re.compile(r"ERROR: <input>:(\d+):(\d+): (?:Syntax error: )?(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Selector:
-    """Called with the four variables as maps, says whether they match.
+    """Called with the four variables as maps, says whether they match; `absent`, where that
+    depends on a key which is not there.
 
     Raises InvalidRequest when the question makes no sense for these values: types that can't be
     compared, an answer that is neither true nor false, too much to iterate over.
@@ -66,7 +68,7 @@ class Selector:
     _paths: Mapping[str, Path]
     _cost: Cost
 
-    def __call__(self, variables: Mapping[str, Any]) -> bool:
+    def __call__(self, variables: Mapping[str, Any], *, absent: bool = False) -> bool:
         if self._program is None:
             return True
         for name in self.references - variables.keys():
@@ -76,7 +78,8 @@ class Selector:
             check_work(self._cost, asked)
         except InvalidRequest as error:
             _wrong(self.text, error.message)
-        return _answer(self.text, self._program, asked)
+        answer = _answer(self.text, self._program, asked)
+        return absent if answer is None else answer
 
 
 @lru_cache(maxsize=4096)
@@ -155,14 +158,14 @@ def _compiled(text: str) -> "cel.Program":
         _wrong(text, f"line {line}, column {column}: does not parse: {reason}", error)
 
 
-def _answer(text: str, program: "cel.Program", variables: Mapping[str, Any]) -> bool:
-    """False for an absent key. Whatever else the engine raises is the selector's fault."""
+def _answer(text: str, program: "cel.Program", variables: Mapping[str, Any]) -> bool | None:
+    """None for an absent key. Whatever else the engine raises is the selector's fault."""
     import cel
 
     try:
         answer = program.execute(cel.Context(dict(variables), _extensions()))
     except LookupError:
-        return False
+        return None
     except Exception as error:
         _wrong(text, " ".join(str(error).split(". ")[0].split()), error)
     except BaseException as error:

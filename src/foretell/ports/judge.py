@@ -20,8 +20,11 @@ class Selectors(Protocol):
     def check(self, text: str) -> None:
         """Raises InvalidRequest for a selector that can't be taken: it says where and why."""
 
-    def matches(self) -> Matches:
-        """A matcher that compiles each text once; it raises as `check` does."""
+    def matches(self, *, absent: bool = False) -> Matches:
+        """A matcher that compiles each text once; it raises as `check` does.
+
+        `absent` is its answer where that depends on a key which the scope has not.
+        """
 
 
 class Validator(Protocol):

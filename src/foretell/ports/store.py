@@ -130,6 +130,9 @@ class PlanTx(Protocol):
     async def answered(self, invocation_id: InvocationId) -> Invocation | None:
         """The invocation with the results that wait for the rules."""
 
+    async def judged(self, plan_id: PlanId, id: str) -> Invocation | None:
+        """An invocation that answered, with its results; `id` is its own or a kind's."""
+
     async def save_verdicts(
         self, invocation_id: InvocationId, verdicts: Sequence[Verdict], at: datetime
     ) -> bool:

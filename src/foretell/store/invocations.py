@@ -91,6 +91,9 @@ class Invocations(Session):
     async def answered(self, invocation_id: InvocationId) -> Invocation | None:
         return answered_of(await self.rows("answered", {"invocation_id": invocation_id}))
 
+    async def judged(self, plan_id: PlanId, id: str) -> Invocation | None:
+        return answered_of(await self.rows("judged", {"plan_id": plan_id, "id": id}))
+
     async def save_verdicts(
         self, invocation_id: InvocationId, verdicts: Sequence[Verdict], at: datetime
     ) -> bool:

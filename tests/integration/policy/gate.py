@@ -33,17 +33,24 @@ KINDS = ("manifest", "cr", "values")
 
 
 class ScriptedAgent(Agent):
-    """Answers what the planned version's config says for its target: `{kind: has_changes}`."""
+    """Answers what the planned version's config says for its target: `{kind: has_changes}`.
+
+    A text instead of has_changes is what is proposed.
+    """
 
     type = "scripted"
 
     async def plan(self, context: DispatchContext, state: JsonObject | None) -> Outcome:
         side = context.side
-        kinds: Mapping[str, bool | None] = side.version.config["kinds"][side.resource["identifier"]]
+        kinds: Mapping[str, bool | str | None] = side.version.config["kinds"][
+            side.resource["identifier"]
+        ]
         return Done(tuple(_result(kind, changed) for kind, changed in kinds.items()))
 
 
-def _result(kind: str, changed: bool | None) -> KindResult:
+def _result(kind: str, changed: bool | str | None) -> KindResult:
+    if isinstance(changed, str):
+        return KindResult(Kind(kind), "", changed, True)
     before, after = "kind: A\n", "kind: B\n" if changed else "kind: A\n"
     return KindResult(Kind(kind), before, after, changed, diff="-A\n+B\n" if changed else None)
 

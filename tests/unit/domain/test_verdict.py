@@ -23,6 +23,7 @@ from foretell.domain.verdict import (
     errored,
     rule_input,
     rules_for,
+    selector_scope,
 )
 
 SIDE = Side(
@@ -127,13 +128,13 @@ def test_the_rules_that_apply_come_by_policy_and_name() -> None:
         Policy("1", "a", "", (PolicyRule("m", "…", mandatory=False),)),
         Policy("3", "c", "staging", (PolicyRule("x", "…"),)),
     ]
-    found = rules_for(policies, CONTEXT, matches)
+    found = rules_for(policies, selector_scope(CONTEXT), matches)
     assert [(rule.policy, rule.name, rule.mandatory) for rule in found] == [
         ("a", "m", False),
         ("b", "a", True),
         ("b", "z", True),
     ]
-    assert rules_for(reversed(policies), CONTEXT, matches) == found
+    assert rules_for(reversed(policies), selector_scope(CONTEXT), matches) == found
 
 
 def test_the_deadline_counts_from_the_first_time_of_asking_and_ends_with_the_plan() -> None:

@@ -11,12 +11,14 @@ from foretell.api.ready import made_ready
 from foretell.api.routes.plans import DeploymentRef, Diff, PlanRef
 from foretell.api.schemas.answers import READING, answer, problems
 from foretell.api.schemas.documents import ResultTextsDocument
+from foretell.api.schemas.verdicts import PolicyInputDocument
 from foretell.api.services import services_of
 from foretell.auth.door import Viewer
-from foretell.domain.errors import NotFound
+from foretell.domain.errors import Conflict, InvalidRequest, NotFound
 from foretell.domain.plan import ResultId
 from foretell.domain.result import KindResult, Status
 from foretell.formats.document import DiffMode, encode
+from foretell.formats.parsed import policy_input
 
 router = APIRouter(
     prefix="/v1/workspaces/{workspaceId}/deployments/{deploymentId}/plan/{planId}", tags=["plans"]
@@ -57,6 +59,40 @@ async def follow_plan(
         return Response(status_code=204)
     stream = follow(services, plan, diff, last)
     return StreamingResponse(stream.events(), media_type=EVENT_STREAM, headers=_STREAMED)
+
+
+@router.get(
+    "/invocations/{invocationId}/policy-input",
+    operation_id="getPolicyInput",
+    summary="What the rules see of one agent on one target",
+    responses={
+        200: answer(PolicyInputDocument, "The document, redacted.", "ETag"),
+        304: {"description": "It is what `If-None-Match` names."},
+        **problems(*READING, 409),
+    },
+)
+async def get_policy_input(
+    request: Request,
+    deployment: DeploymentRef,
+    ref: PlanRef,
+    invocation: Annotated[
+        str,
+        Path(alias="invocationId", description="`agents[].id` of a target, or a result's id."),
+    ],
+    door: Viewer,
+) -> Response:
+    """As docs/reference/policy-input.md says; 409 where no rule could be asked, with the cause."""
+    services = services_of(request)
+    async with services.store.begin() as tx:
+        plan = await find_plan(tx, services, door, deployment, ref)
+        work = await tx.judged(plan.id, uuid_of(invocation, "invocation"))
+    if work is None:
+        raise NotFound(f"no invocation {invocation!r} of plan {ref!r} has answered")
+    try:
+        document = policy_input(work.context, work.results)
+    except InvalidRequest as error:
+        raise Conflict(error.message) from error
+    return with_etag(made_ready(encode(document)), request.headers.get("if-none-match"))
 
 
 @router.get(

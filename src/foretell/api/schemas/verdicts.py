@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pydantic import ConfigDict
+
 from foretell.api.schemas.document import Document, Id, Time
 from foretell.domain.verdict import VerdictStatus
 
@@ -40,6 +42,19 @@ class VerdictDocument(Document):
     overridable: OverrideTermsDocument | None
     overridden_by: list[str]
     overrides: list[OverrideDocument]
+
+
+class PolicyInputDocument(Document):
+    """A key for each kind beside these; a kind has `current proposed has_changes changes`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    agent_type: str
+    deployment: dict[str, Any]
+    environment: dict[str, Any]
+    resource: dict[str, Any]
+    proposed_version: dict[str, Any] | None
+    current_version: dict[str, Any] | None
 
 
 class OverriddenDocument(Document):

@@ -50,6 +50,27 @@ WHERE anchor.id = %(invocation_id)s
     AND anchor.answered_at IS NOT NULL
 ORDER BY part.position
 
+-- Of a kind, too, the invocation that it is a part of.
+-- name: judged
+SELECT anchor.id, anchor.plan_id, anchor.target_id, anchor.dispatch_context,
+    anchor.timeout_after, anchor.status, anchor.agent_state, anchor.message, anchor.started_at,
+    anchor.attempts,
+    plan.status, plan.reason, plan.deadline_at,
+    EXISTS (SELECT FROM policy WHERE policy.workspace_id = plan.workspace_id),
+    part.kind, part.current, part.proposed, part.has_changes, part.content_hash,
+    part.plan_key_id, part.diff, part.additions, part.deletions, part.resources,
+    part.resource_texts, part.suppressed, part.policy_sides
+FROM deployment_plan_target_result AS anchor
+JOIN deployment_plan AS plan ON plan.id = anchor.plan_id
+JOIN deployment_plan_target_result AS part
+    ON part.id = anchor.id OR (part.invocation_id = anchor.id AND part.position > 0)
+WHERE anchor.plan_id = %(plan_id)s
+    AND anchor.id = (
+        SELECT invocation_id FROM deployment_plan_target_result WHERE id = %(id)s
+    )
+    AND anchor.answered_at IS NOT NULL
+ORDER BY part.position
+
 -- name: save_pending
 UPDATE deployment_plan_target_result
 SET agent_state = %(state)s, message = %(message)s

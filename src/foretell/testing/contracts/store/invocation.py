@@ -156,6 +156,22 @@ class InvocationPromises(Promises):
         state = next(state for state in states if state.id == id)
         assert (state.status, state.verdicts) == (Status.COMPLETED, VERDICTS)
 
+    async def test_what_was_judged_is_found_by_its_id_or_that_of_a_kind_in_its_plan(
+        self, world: World
+    ) -> None:
+        plan, (id, unanswered, *_) = await world.fanned_out()
+        other, _ = await world.fanned_out()
+        await world.answer(id, DONE, settled=True)
+        async with world.store.begin() as tx:
+            states = [i for target in await tx.targets(plan.id) for i in target.invocations]
+            (kinds,) = [state.results for state in states if state.id == id]
+            for each in (id, *(kind.id for kind in kinds)):
+                found = await tx.judged(plan.id, each)
+                assert found is not None
+                assert (found.id, found.results) == (id, DONE.results)
+            assert await tx.judged(plan.id, unanswered) is None
+            assert await tx.judged(other.id, id) is None
+
     async def test_an_answer_without_rules_is_settled_without_verdicts(self, world: World) -> None:
         _, (id, *_) = await world.fanned_out()
         await world.answer(id, SMALL, settled=False)
