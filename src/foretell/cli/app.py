@@ -15,6 +15,7 @@ from foretell.cli import (
     migrate,
     plan,
     policy,
+    policy_eval,
     policy_plan,
     serve,
     show,
@@ -39,6 +40,7 @@ app = typer.Typer(
 
 for command in (demo, diff, plan, show, serve, worker, migrate, agents):
     command.register(app)
+policy_eval.register(policy.app)
 policy_plan.register(policy.app)
 app.add_typer(inventory.app, name="inventory")
 app.add_typer(policy.app, name="policy")
