@@ -16,8 +16,8 @@ from foretell.domain.summary import (
     Group,
     PlanReport,
     change_words,
+    denial_note,
     group_of,
-    override_words,
     summary_line,
 )
 from foretell.formats.document import encode, report_document
@@ -134,9 +134,12 @@ def _print_messages(console: Console, targets: Sequence[TargetRollup]) -> None:
     for row in targets:
         for verdict in row.verdicts:
             for denial in verdict.denials:
-                told = f" ({override_words(verdict)})" if verdict.overrides else ""
+                told = f" ({note})" if (note := denial_note(verdict)) else ""
                 text = f"{place(row)}: {verdict.rule} says no: {denial.message}{told}"
                 console.print(Text(visible(text), style="red"))
+            for warning in verdict.warnings:
+                text = f"{place(row)}: {verdict.rule} warns: {warning}"
+                console.print(Text(visible(text), style="yellow"))
             if verdict.message:
                 text = f"{place(row)}: {verdict.rule} could not answer: {verdict.message}"
                 console.print(Text(visible(text), style="bold red"))

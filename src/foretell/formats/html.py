@@ -8,8 +8,8 @@ from foretell.domain.rollup import TargetRollup
 from foretell.domain.summary import (
     PlanReport,
     change_words,
+    denial_note,
     group_of,
-    override_words,
     summary_line,
 )
 from foretell.domain.verdict import Verdict, VerdictStatus
@@ -84,22 +84,26 @@ def _details(row: TargetRollup) -> Iterator[str]:
 def _denials(targets: Sequence[TargetRollup]) -> Iterator[str]:
     """What rules said no to, and which could not answer: a page without them would look clean."""
     said = [
-        f"<strong>{escape(verdict.rule)}</strong> on {escape(place(row))} {text}"
+        f'<li class="{style}"><strong>{escape(verdict.rule)}</strong> on '
+        f"{escape(place(row))} {text}</li>"
         for row in targets
         for verdict in row.verdicts
-        for text in _verdict(verdict)
+        for style, text in _verdict(verdict)
     ]
     if said:
         yield "<h2>Rules</h2>\n<ul>"
-        yield from (f'<li class="denied">{text}</li>' for text in said)
+        yield from said
         yield "</ul>"
 
 
-def _verdict(verdict: Verdict) -> Iterator[str]:
-    told = f" ({escape(override_words(verdict))})" if verdict.overrides else ""
-    yield from (f"says no: {escape(denial.message)}{told}" for denial in verdict.denials)
+def _verdict(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """What it says, each with the style of it."""
+    style = "denied" if verdict.blocks else "noted"
+    told = f" ({escape(note)})" if (note := denial_note(verdict)) else ""
+    yield from ((style, f"says no: {escape(one.message)}{told}") for one in verdict.denials)
+    yield from (("noted", f"warns: {escape(warning)}") for warning in verdict.warnings)
     if verdict.status is VerdictStatus.ERRORED:
-        yield f"could not answer: {escape(verdict.message)}"
+        yield style, f"could not answer: {escape(verdict.message)}"
 
 
 def _diff(group: DiffGroup) -> str:

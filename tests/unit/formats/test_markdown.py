@@ -245,3 +245,20 @@ def test_a_page_names_what_changes_and_no_denial_is_lost_to_it() -> None:
     assert (
         "<strong>broken</strong> on production / cluster-0000 could not answer: too slow" in found
     )
+
+
+def test_a_warning_and_what_is_advisory_are_told_apart_from_what_blocks() -> None:
+    advisory = Verdict("p", "soft", VerdictStatus.DENIED, False, (Denial("please"),))
+    warns = Verdict("p", "warns", VerdictStatus.PASSED, warnings=("<look> at *it*",))
+    report = replace(Anything(1).report(), status=PlanStatus.COMPLETED, reason=None)
+    (target,) = Anything(1).targets(1) or (Anything(1).target(),)
+    judged = replace(Anything(1).invocation(), verdicts=(advisory, warns))
+    targets = roll([replace(target, invocations=(judged,))])
+    shown = replace(report, targets=targets, summary=summarize(targets))
+    text = comment(shown)
+    assert ": please \\(advisory\\)" in text
+    assert text.index("**Violations**") < text.index("**Warnings**")
+    assert "&lt;look&gt; at \\*it\\*" in text
+    found = page([shown])
+    assert "says no: please (advisory)" in found
+    assert "warns: &lt;look&gt; at *it*" in found

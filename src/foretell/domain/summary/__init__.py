@@ -15,7 +15,13 @@ from foretell.domain.summary.counts import (
     suggest_selector,
     summarize,
 )
-from foretell.domain.summary.words import change_words, count_words, override_words, summary_line
+from foretell.domain.summary.words import (
+    change_words,
+    count_words,
+    denial_note,
+    override_words,
+    summary_line,
+)
 
 __all__ = [
     "SELECTOR_LIMIT",
@@ -28,6 +34,7 @@ __all__ = [
     "conclude",
     "count_changes",
     "count_words",
+    "denial_note",
     "distinct_changes",
     "exit_code",
     "group_of",

@@ -72,6 +72,13 @@ def _distinct_words(counts: ResourceCounts) -> str:
     return f"{number} {'resource' if number == '1' else 'resources'} {rest}" if rest else ""
 
 
+def denial_note(verdict: Verdict) -> str:
+    """What is to be said beside a denial: that it is advisory, or who overrode it; else ""."""
+    if not verdict.mandatory:
+        return "advisory"
+    return override_words(verdict) if verdict.overrides else ""
+
+
 def override_words(verdict: Verdict) -> str:
     """`overridden by kim: it is planned`; with too few people, how many of how many there are."""
     words = "; ".join(f"{one.by}: {one.reason}" for one in verdict.overrides)

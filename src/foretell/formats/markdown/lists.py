@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from foretell.domain.result import KEPT, Action
 from foretell.domain.rollup import TargetRollup
-from foretell.domain.summary import Group, group_of, override_words
+from foretell.domain.summary import Group, denial_note, group_of
 from foretell.domain.verdict import Denial, Verdict, VerdictStatus
 from foretell.formats.markdown.fitting import in_room
 from foretell.formats.markdown.grouping import DESTRUCTIVE, place, tagged
@@ -74,14 +74,9 @@ def _said(
 
 
 def _denials(verdict: Verdict) -> Iterator[str]:
+    note = f" ({found})" if (found := denial_note(verdict)) else ""
     for denial in verdict.denials or (Denial("no reason given"),):
-        yield denial.message + _weight(verdict)
-
-
-def _weight(verdict: Verdict) -> str:
-    if verdict.overrides:
-        return f" ({override_words(verdict)})"
-    return "" if verdict.mandatory else " (advisory)"
+        yield denial.message + note
 
 
 def _failure(verdict: Verdict) -> Iterator[str]:
