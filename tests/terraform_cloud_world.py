@@ -163,7 +163,8 @@ async def terraform_cloud(
     }
     fake = FakeTerraformCloud(clock, tokens)
     fake.add("acme", "web-production", script or Script(plan=UPDATE))
-    made = {"cacheDir": str(folder / "cache"), "chartRoots": None, **settings}
+    settings.setdefault("terraformCloudHosts", None)
+    made = {"cacheDir": str(folder / "cache"), "terraformRepositories": None, **settings}
     async with agent_tools(made, environ=ENVIRON) as tools:
         budget = FreeBudget()
         tools = replace(tools, clock=clock, budget=budget)

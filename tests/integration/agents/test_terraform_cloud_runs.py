@@ -24,6 +24,7 @@ from terraform_cloud_world import (
     terraform_cloud,
 )
 
+from foretell.domain.context import DispatchContext
 from foretell.domain.errors import AgentError, AgentRejected, AgentUnavailable
 from foretell.domain.plan import GithubRef
 from foretell.domain.result import Action, Done, Pending, Unsupported
@@ -137,15 +138,38 @@ async def test_the_commit_of_the_pull_request_is_planned(world: World) -> None:
     assert world.sha[:12] in (await done(world, asked)).message
 
 
-async def test_without_a_commit_it_is_asked_which(world: World) -> None:
-    asked = world.question(repository={"url": str(world.repository)})
+def without_source(world: World, url: str, **version: Any) -> DispatchContext:
+    asked = world.question(repository={"url": url})
     side = asked.proposed
     assert side is not None
-    asked = replace(asked, proposed=replace(side, source=None))
+    new = replace(side.version, **version)
+    return replace(asked, proposed=replace(side, source=None, version=new))
+
+
+async def test_without_a_commit_it_is_asked_which(world: World) -> None:
     with pytest.raises(AgentRejected, match="which commit"):
-        await follow(world, asked)
-    named = world.question(repository={"url": f"{world.repository}?ref=main"})
-    assert isinstance((await follow(world, named))[0], Done)
+        await follow(world, without_source(world, str(world.repository)))
+    with pytest.raises(AgentRejected, match="about none"):
+        await follow(world, without_source(world, "."))
+
+
+async def test_a_version_may_name_its_commit(world: World) -> None:
+    url = str(world.repository)
+    for asked in (
+        without_source(world, f"{url}?ref=main"),
+        without_source(world, url, metadata={"git/sha": world.sha}),
+        without_source(world, url, tag=world.sha),
+    ):
+        assert world.sha[:12] in (await done(world, asked)).message
+
+
+async def test_a_server_plans_the_repositories_that_it_is_allowed(tmp_path: Path) -> None:
+    allowed = [str(tmp_path / "repo"), "https://git.example.com/acme"]
+    async with terraform_cloud(tmp_path, terraformRepositories=allowed) as world:
+        for url in (".", str(world.repository), "https://git.example.com/acme-evil/x?ref=main"):
+            error = await refused(world, repository={"url": url})
+            assert "may not be planned here" in error.message
+        assert world.fake.runs == []
 
 
 # What comes back

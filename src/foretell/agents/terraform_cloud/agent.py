@@ -46,8 +46,8 @@ REMOVED: Final = (
 class TerraformCloudAgent(Agent):
     """Plans in HCP Terraform, Terraform Enterprise and what speaks their API.
 
-    Its settings: `cacheDir`, `chartRoots` (None: every path of this machine), and
-    `terraformCloudHosts`, the hosts that a token may be sent to (None: any).
+    Its settings: `cacheDir`; `terraformRepositories`, URLs and folders that may be planned, and
+    `terraformCloudHosts`, hosts that a token may be sent to (None: any).
     """
 
     type = "terraform-cloud"
@@ -59,11 +59,9 @@ class TerraformCloudAgent(Agent):
         self._transport = transport
         self._outside = Outside(transport)
         self._clients: OrderedDict[str, Client] = OrderedDict()
-        roots = tools.settings.get("chartRoots", ())
         cache = Path(tools.settings.get("cacheDir") or default_cache_dir())
         self._sources = Sources(
-            Checkouts(cache / "checkouts"),
-            [Path("/")] if roots is None else [Path(root) for root in roots],
+            Checkouts(cache / "checkouts"), tools.settings.get("terraformRepositories", ())
         )
 
     def config_complaints(self, config: JsonObject, *, partial: bool) -> Sequence[Complaint]:

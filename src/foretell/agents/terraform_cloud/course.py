@@ -95,7 +95,7 @@ class Course:
     async def _configured(self, progress: Progress, workspace: Workspace) -> Progress:
         place = await self.sources.find(
             self.config.repository,
-            Asked(self.context.plan_id, self.side.source, self.context.head),
+            Asked(self.context.plan_id, self.side.version, self.side.source, self.context.head),
         )
         archive = await self.sources.pack(
             place, self.config.repository.path, workspace.working_directory

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from foretell.agents.terraform_cloud.archive import Archive, archive_root, pack
 from foretell.agents.terraform_cloud.config import Repository
-from foretell.domain.context import Source
+from foretell.domain.context import Source, Version
 from foretell.domain.digest import digest
 from foretell.domain.errors import AgentRejected
 from foretell.domain.plan import GithubRef, PlanId
@@ -17,7 +17,10 @@ from foretell.kit.scrub import scrub
 
 OWN = "."
 """`repository.url` for the repository that the plan itself is about."""
+COMMIT = "git/sha"
+"""The metadata of a version that names its commit."""
 _REVISION = "?ref="
+_SHA_LENGTHS = (40, 64)
 _UNCOMMITTED = "uncommitted"
 
 
@@ -36,9 +39,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the plan is about: a checkout of it, a pull request's head, or neither."""
+    """What the plan is about: a version, and a checkout of it or a pull request's head."""
 
     plan: PlanId
+    version: Version
     source: Source | None
     head: GithubRef | None
 
@@ -46,34 +50,37 @@ class Asked:
 class Sources:
     """Checks out and packs, each commit once for all targets of a plan.
 
-    Repositories by path lie below `roots`; the one that a plan is about may always be read.
+    `allowed`: URLs or folders that may be planned, and all below them; None: any. A request may
+    override `repository`, and whatever is planned runs on the other side.
     """
 
-    def __init__(self, checkouts: Checkouts, roots: Sequence[Path]) -> None:
+    def __init__(self, checkouts: Checkouts, allowed: Sequence[str] | None) -> None:
         self._checkouts = checkouts
-        self._roots = roots
+        self._allowed = allowed
         # An archive is large, and wanted by all targets of a plan at about the same time.
         self._packed = SharedRenders(keep=4)
         self._places = SharedRenders(keep=64)
 
     async def find(self, repository: Repository, asked: Asked) -> Place:
         """The commit. AgentRejected where nothing says which one is meant."""
-        key = digest("place", asked.plan, repository.url, _told(asked.source), _told(asked.head))
+        version = [asked.version.tag, asked.version.metadata.get(COMMIT)]
+        told = [_told(asked.source), _told(asked.head), version]
+        key = digest("place", asked.plan, repository.url, told)
         return await self._places.once(key, lambda: self._find(repository, asked))
 
     async def _find(self, repository: Repository, asked: Asked) -> Place:
         url, _, revision = repository.url.partition(_REVISION)
-        source = asked.source
-        if source is not None and (url == OWN or url == source.repository):
-            return await self._resolved(source.repository, revision or source.revision)
-        self._check_allowed(url)
-        named = revision or _head_of(url, asked.head)
-        if not named:
+        source = _same(url, asked.source)
+        if source is None and url == OWN:
             raise AgentRejected(
-                f"nothing says which commit of {scrub(url)} is meant: ask with the pull request "
-                f"it is in (`github`), or write {_REVISION}BRANCH behind repository.url"
+                f"repository.url {OWN!r} is the repository that the plan is about, and this plan "
+                "is about none: name a git repository"
             )
-        return await self._resolved(url, named)
+        place = source.repository if source else url
+        self._check(place)
+        if source is not None and not revision:
+            return await self._resolved(place, source.revision)
+        return await self._resolved(place, revision or _commit(url, asked))
 
     async def _resolved(self, repository: str, revision: str) -> Place:
         if not revision:
@@ -94,23 +101,37 @@ class Sources:
             return Path(place.repository)
         return await self._checkouts.checkout(place.repository, place.commit)
 
-    def _check_allowed(self, url: str) -> None:
-        if url == OWN:
-            raise AgentRejected(
-                f"repository.url {OWN!r} is the repository that the plan is about, and this plan "
-                "is about none: name a git repository"
-            )
-        if "://" in url and not url.startswith("file:"):
+    def _check(self, place: str) -> None:
+        if self._allowed is None or any(_is_below(place, each) for each in self._allowed):
             return
-        path = Path(url.removeprefix("file://"))
-        if not path.exists() and ":" in url:
-            return  # host:path of ssh
-        resolved = path.resolve()
-        if not any(resolved.is_relative_to(root.resolve()) for root in self._roots):
-            raise AgentRejected(
-                f"the repository {url} may not be read: on a server paths lie below the folders of "
-                "the setting chart_roots; name a git repository by URL"
-            )
+        raise AgentRejected(
+            f"{scrub(place)} may not be planned here: a plan runs code of the repository, with the "
+            "workspace's credentials, so a server plans only those that the setting "
+            "terraform_repositories names, and all below them; none by default"
+        )
+
+
+def _same(url: str, source: Source | None) -> Source | None:
+    """`source` where `url` means it."""
+    if source is None or url == OWN:
+        return source
+    is_path = url.startswith("/")
+    return source if is_path and Path(url).resolve() == Path(source.repository).resolve() else None
+
+
+def _commit(url: str, asked: Asked) -> str:
+    """Never a branch that nobody named: it would be planned, and another be deployed."""
+    named = _head_of(url, asked.head) or asked.version.metadata.get(COMMIT)
+    if isinstance(named, str) and named:
+        return named
+    tag = asked.version.tag
+    if len(tag) in _SHA_LENGTHS and not set(tag) - set("0123456789abcdef"):
+        return tag
+    raise AgentRejected(
+        f"nothing says which commit of {scrub(url)} version {tag} is: ask with the pull request "
+        f"that it is in (`github`), give it the metadata {COMMIT}, or end repository.url with "
+        f"{_REVISION} and a template such as {{{{ version.tag }}}}"
+    )
 
 
 def _head_of(url: str, head: GithubRef | None) -> str:
@@ -120,6 +141,18 @@ def _head_of(url: str, head: GithubRef | None) -> str:
     place = url.lower().removesuffix("/").removesuffix(".git")
     name = f"{head.owner}/{head.repo}".lower()
     return head.sha if place.endswith((f"/{name}", f":{name}")) else ""
+
+
+def _is_below(place: str, allowed: str) -> bool:
+    """By whole parts: `…/acme` does not allow `…/acme-evil`; a path's links are resolved."""
+    if place.startswith("/") != allowed.startswith("/"):
+        return False
+    if place.startswith("/"):
+        return Path(place).resolve().is_relative_to(Path(allowed).resolve())
+    if ".." in place or "%" in place:
+        return False
+    mine, theirs = (each.removesuffix("/").removesuffix(".git") for each in (place, allowed))
+    return mine == theirs or mine.startswith(theirs + "/")
 
 
 def _told(value: Source | GithubRef | None) -> list[str]:
