@@ -187,16 +187,7 @@ class AppAccess:
     async def _signed(
         self, method: str, path: str, key: str, body: Mapping[str, Any] | None
     ) -> Answer:
-        now = self._now()
-        claims = {"iat": now - _BACKDATED, "exp": now + _JWT_LIVES_FOR, "iss": self._app_id}
-        try:
-            signed = jwt.encode(claims, key, algorithm="RS256")
-        except (ValueError, TypeError, jwt.PyJWTError) as error:
-            # Chained to nothing: what the library says may quote the key.
-            raise InvalidRequest(
-                "the GitHub App's private key can't be used: expected an RSA key in PEM form, as"
-                f" GitHub hands out ({type(error).__name__})"
-            ) from None
+        signed = _sign(key, self._app_id, self._now())
         return await self._http.request(
             method, path, body=body, headers=bearer(signed), idempotent=True
         )
@@ -215,6 +206,24 @@ class AppAccess:
         if differs:
             self._skew = skew
         return differs
+
+
+def check_key(text: str) -> None:
+    """Raises InvalidRequest for a PEM text that can't sign, before anything depends on it."""
+    for key in _pem_keys(text):
+        _sign(key, "0", _LONG_AGO + _BACKDATED)
+
+
+def _sign(key: str, app_id: str, now: datetime) -> str:
+    claims = {"iat": now - _BACKDATED, "exp": now + _JWT_LIVES_FOR, "iss": app_id}
+    try:
+        return jwt.encode(claims, key, algorithm="RS256")
+    except (ValueError, TypeError, jwt.PyJWTError) as error:
+        # Chained to nothing: what the library says may quote the key.
+        raise InvalidRequest(
+            "the GitHub App's private key can't be used: expected an RSA key in PEM form, as"
+            f" GitHub hands out ({type(error).__name__})"
+        ) from None
 
 
 def bearer(token: str) -> dict[str, str]:
