@@ -1,6 +1,8 @@
 """Checks on the fake GitHub: one a target or one for all, ended whatever happens, few writes."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from github_wire import SHA
@@ -9,6 +11,7 @@ from reporter_world import DENIED, OTHER_SHA, Showing, superseded, target
 from foretell.domain.errors import Unavailable
 from foretell.domain.plan import EnvironmentId, PlanReason
 from foretell.domain.result import Status
+from foretell.reporters.github.auth import INSTALLATION_PERMISSIONS
 from foretell.reporters.github.reporter import Style
 from foretell.testing.contracts.store.world import World as Rows
 from foretell.testing.github import Fault
@@ -222,17 +225,34 @@ async def test_a_statuss_fields_are_within_their_limits(shown_by_token: Showing)
     assert all(len(name) <= 255 for name in contexts)
 
 
-async def test_no_more_is_used_than_the_docs_ask_for(shown: Showing) -> None:
+DOCS = Path(__file__).parents[3] / "docs" / "howto" / "github.md"
+ACCESS = {"Read and write": "write", "Read-only": "read"}
+
+
+def documented() -> dict[str, str]:
+    rows = re.findall(r"^\| ([A-Z][a-z ]+) \| (Read[a-z -]+) \|", DOCS.read_text(), re.MULTILINE)
+    return {name.lower().replace(" ", "_"): ACCESS[access] for name, access in rows}
+
+
+async def test_the_permissions_of_the_docs_are_enough_and_none_is_superfluous(
+    shown: Showing,
+) -> None:
+    shown.fake.apps[77].permissions = granted = documented()
+    assert granted == INSTALLATION_PERMISSIONS
     plan = shown.plan()
     await shown.show(plan, target("eu", status=Status.COMPUTING))
     await shown.show_done(plan, target("eu"))
     shown.fake.comments.clear()
     await shown.show_done(shown.plan(pr=None), target("eu"))
-    granted = {"checks": "write", "metadata": "read", "pull_requests": "write"}
-    needed = [call.needed for call in shown.fake.calls if call.needed]
-    assert needed
-    for alternatives in needed:
-        assert any(granted.get(name) in (level, "write") for name, level in alternatives)
-    # And nothing of it is superfluous.
-    for name in ("checks", "pull_requests"):
-        assert any((name, "write") in alternatives for alternatives in needed)
+    assert [call.status for call in shown.fake.calls if call.status == 403] == []
+    used = {alternatives[0] for call in shown.fake.calls if (alternatives := call.needed)}
+    assert ("checks", "write") in used
+    assert ("pull_requests", "write") in used
+
+
+async def test_the_permissions_of_a_token_are_enough(shown_by_token: Showing) -> None:
+    shown = shown_by_token
+    plan = shown.plan()
+    await shown.show(plan, target("eu", status=Status.COMPUTING))
+    await shown.show_done(plan, target("eu"))
+    assert [call.status for call in shown.fake.calls if call.status >= 400] == []
