@@ -127,6 +127,16 @@ class Settings(BaseSettings):
     plan_retention: timedelta = timedelta(hours=1)
     github_plan_retention: timedelta = timedelta(days=14)
 
+    github_token: SecretStr | None = None
+    """A token that writes comments and commit statuses; an App writes check runs instead."""
+    github_app_id: str = ""
+    github_private_key: SecretStr | None = None
+    github_private_key_file: Path | None = None
+    """The App's key, as PEM text or in a file, which may be replaced while we run."""
+    github_api_url: str = "https://api.github.com"
+    github_check_prefix: str = Field(default="foretell", min_length=1, max_length=100)
+    github_checks_limit: int = Field(default=20, ge=0, le=500)
+    """Targets of a plan that get a check each; with more there is one check for all of them."""
     github_webhook_secret: SecretStr | None = None
     """What GitHub signs its events with; without one they are not taken."""
     github_drafts: bool = False

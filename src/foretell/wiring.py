@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from foretell.agents.registry import Registry
@@ -27,11 +27,12 @@ from foretell.ports import (
     Clock,
     Ids,
     PlanLimits,
-    Reporter,
     Selectors,
+    Step,
     Store,
     Validator,
 )
+from foretell.reporters.choice import open_github, reporters
 from foretell.settings import Settings
 from foretell.store.embedded import EmbeddedPostgres
 from foretell.store.migrate import migrate_async
@@ -39,6 +40,9 @@ from foretell.store.postgres import open_store
 from foretell.store.queue.link import QueueDatabase
 from foretell.worker.queue import Pace, Queue
 from foretell.worker.tasks import Tasks
+
+REPORTS_AT_ONCE = 4
+"""Over all workers: who waits for a turn to write does not keep them from planning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ class Backend:
 
     def queue(self) -> Queue:
         """A worker of this process, not yet running."""
-        pace = Pace(concurrency=self.settings.worker_concurrency)
+        pace = Pace(self.settings.worker_concurrency, {Step.REPORT: REPORTS_AT_ONCE})
         return Queue(QueueDatabase(self.dsn), self.tasks.by_step(), pace)
 
 
@@ -77,9 +81,13 @@ async def open_backend(settings: Settings, *, trusted: bool = False) -> AsyncIte
         secrets = References(os.environ, None if trusted else settings.secret_roots)
         key = await shared_key(settings, store)
         own = settings.for_agents(trusted=trusted)
-        shared = (SystemClock(), secrets, templates, SharedRenders(), store.budget, key)
+        clock, ids, selectors = SystemClock(), RandomIds(), CelSelectors()
+        shared = (clock, secrets, templates, SharedRenders(), store.budget, key)
         agents = Registry(lambda type: AgentTools(*shared, own))
-        yield _backend(settings, dsn, store, agents, validator, secrets)
+        async with open_github(settings, store.budget) as github:
+            told = reporters(settings, store, github, key)
+            tasks = Tasks(store, agents, validator, told, selectors, secrets, clock, ids)
+            yield _backend(settings, dsn, tasks)
 
 
 def installed_agents(settings: Settings) -> Agents:
@@ -121,26 +129,17 @@ async def open_database(settings: Settings) -> AsyncIterator[tuple[str, Store]]:
         yield dsn, store
 
 
-def _backend(
-    settings: Settings,
-    dsn: str,
-    store: Store,
-    agents: Agents,
-    validator: Validator,
-    secrets: References,
-) -> Backend:
-    selectors, clock, ids = CelSelectors(), SystemClock(), RandomIds()
-    ports = (store, agents, validator, list[Reporter](), selectors, secrets, clock, ids)
+def _backend(settings: Settings, dsn: str, tasks: Tasks) -> Backend:
     limits, rules = settings.plan_limits(), settings.pull_request_rules()
     return Backend(
         settings=settings,
         dsn=dsn,
-        store=store,
-        agents=agents,
-        validator=validator,
-        selectors=selectors,
-        clock=clock,
-        ids=ids,
+        store=tasks.store,
+        agents=tasks.agents,
+        validator=tasks.validator,
+        selectors=tasks.selectors,
+        clock=tasks.clock,
+        ids=tasks.ids,
         limits=limits,
-        tasks=Tasks(*ports, limits=limits, pull_requests=rules, plan_ttl=settings.plan_ttl),
+        tasks=replace(tasks, limits=limits, pull_requests=rules, plan_ttl=settings.plan_ttl),
     )
