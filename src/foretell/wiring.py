@@ -33,6 +33,7 @@ from foretell.ports import (
     Validator,
 )
 from foretell.reporters.choice import open_github, reporters
+from foretell.reporters.github.forge import GithubForge
 from foretell.settings import Settings
 from foretell.store.embedded import EmbeddedPostgres
 from foretell.store.migrate import migrate_async
@@ -86,7 +87,8 @@ async def open_backend(settings: Settings, *, trusted: bool = False) -> AsyncIte
         agents = Registry(lambda type: AgentTools(*shared, own))
         async with open_github(settings, store.budget) as github:
             told = reporters(settings, store, github, key)
-            tasks = Tasks(store, agents, validator, told, selectors, secrets, clock, ids)
+            forge = GithubForge(github) if github else None
+            tasks = Tasks(store, agents, validator, told, selectors, secrets, clock, ids, forge)
             yield _backend(settings, dsn, tasks)
 
 
