@@ -17,6 +17,7 @@ from foretell.ports import Forks, PlanLimits, PullRequestRules, Reaction
 from foretell.store.postgres import PostgresStore
 
 SECOND = timedelta(seconds=1)
+FRONT = "c0000000-0000-4000-8000-000000000001"
 
 
 @pytest.fixture
@@ -155,14 +156,13 @@ async def by_pipeline(desk: Desk, sha: str, scope: str = "") -> str:
         github=GithubRef("acme", "shop", sha, 7),
         environment_selector=scope,
     )
-    front = DeploymentId("c0000000-0000-4000-8000-000000000001")
     plan = await submit(
         site.store,
         site.app.state.services.selectors,
         site.clock,
         site.ids,
         PlanLimits(),
-        Submission(shop, front, replace(request, tag=sha)),
+        Submission(shop, DeploymentId(FRONT), replace(request, tag=sha)),
     )
     return plan.id
 
@@ -337,8 +337,7 @@ async def test_a_check_is_planned_again_as_it_was_asked_for(desk: Desk) -> None:
     desk.pull.sha = sha_of(5)
     await desk.put(deployment(2, "back", {}))
     first = await by_pipeline(desk, sha_of(5), 'environment.name == "prod"')
-    front = "c0000000-0000-4000-8000-000000000001"
-    await desk.happen(desk.pull.check(f"{front}/prod/eu-1"), "check_run")
+    await desk.happen(desk.pull.check(f"{FRONT}/prod/eu-1"), "check_run")
     newest, older = await desk.plans()
     assert (older.id, str(older.reason)) == (first, "superseded")
     assert newest.request == older.request
@@ -355,20 +354,38 @@ async def test_all_checks_of_a_commit_are_planned_again_but_not_of_a_head_that_m
 ) -> None:
     await desk.happen(desk.pull.event("opened"))
     await desk.happen(desk.pull.push(1))
-    suite = desk.pull.check()
+    suite = desk.pull.check("-")
     suite["check_suite"] = suite.pop("check_run")
     await desk.happen(suite, "check_suite")
     assert [tag for _, tag, _ in await desk.told()] == [short(1), short(1), short(0)]
     desk.pull.sha = sha_of(0)
-    await desk.happen(desk.pull.check(), "check_run")
+    await desk.happen(desk.pull.check(FRONT), "check_run")
     assert len(await desk.told()) == 3
+
+
+async def test_a_check_waits_while_its_pull_request_is_seen_to(desk: Desk) -> None:
+    await desk.happen(desk.pull.event("opened"))
+    async with desk.site.store.begin() as tx:
+        assert await tx.hold("github.com/acme/shop#7")
+        await desk.happen(desk.pull.check(FRONT), "check_run")
+    assert len(await desk.told()) == 1
+    await desk.see_to(f"github.com/acme/shop@{desk.pull.sha}")
+    assert len(await desk.told()) == 2
+
+
+async def test_several_buttons_pressed_at_once_are_one_plan(desk: Desk) -> None:
+    await desk.happen(desk.pull.event("opened"))
+    for target in ("eu-1", "same"):
+        await desk.tell(desk.pull.check(f"{FRONT}/prod/{target}"), "check_run")
+    await desk.see_to(f"github.com/acme/shop@{desk.pull.sha}")
+    assert len(await desk.told()) == 2
 
 
 async def test_the_check_of_a_closed_pull_request_stays_as_it_is(desk: Desk) -> None:
     await desk.happen(desk.pull.event("opened"))
     desk.pull.later(state="closed")
     await desk.happen(desk.pull.event("closed"))
-    await desk.happen(desk.pull.check(), "check_run")
+    await desk.happen(desk.pull.check(FRONT), "check_run")
     assert await desk.told() == [("front", short(0), "cancelled")]
 
 

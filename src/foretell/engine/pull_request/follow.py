@@ -39,7 +39,9 @@ async def pull_request(tools: Tools, subject: str) -> None:
             await tx.enqueue([Job(Step.PULL_REQUEST, subject, wait_for)])
             return
         try:
-            await _see_to(tools, tx, subject, deliveries)
+            if not await _see_to(tools, tx, subject, deliveries):
+                await tx.enqueue([Job(Step.PULL_REQUEST, subject, _NEXT_TRY)])
+                return
         except (RateLimited, Unavailable) as error:
             if now - deliveries[0].received_at < GIVE_UP_AFTER:
                 raise
@@ -58,10 +60,13 @@ def _unrest(tools: Tools, deliveries: Sequence[Delivery], now: datetime) -> time
     return _NOT_AT_ALL if is_quiet or oldest >= tools.quiet_at_most else tools.quiet_for - newest
 
 
-async def _see_to(tools: Tools, tx: Tx, subject: str, deliveries: Sequence[Delivery]) -> None:
-    """A subject is a commit or a pull request: its events are all of one sort."""
-    for delivery in deliveries:
-        if isinstance(delivery.event, CheckAsked):
-            await plan_again(tools, tx, delivery.event, delivery.id)
-    if not all(isinstance(delivery.event, CheckAsked) for delivery in deliveries):
+async def _see_to(tools: Tools, tx: Tx, subject: str, deliveries: Sequence[Delivery]) -> bool:
+    """A subject is a commit or a pull request: its events are all of one sort. False: later."""
+    asks = [one.event for one in deliveries if isinstance(one.event, CheckAsked)]
+    if len(asks) < len(deliveries):
         await follow_head(tools, tx, subject, deliveries)
+    for ask in asks:
+        # Several buttons pressed at once are one wish, so they have one cause.
+        if not await plan_again(tools, tx, ask, deliveries[0].id):
+            return False
+    return True

@@ -91,13 +91,14 @@ async def _void_older(tools: Tools, tx: Tx, pull_request: PullRequest) -> None:
     """
     for plan in await _in_force(tx, pull_request, KEY_PREFIX):
         if plan.request.github and plan.request.github.sha != pull_request.sha:
-            await _end(tools, tx, plan, PlanReason.SUPERSEDED)
+            message = f"the head of the pull request is now {pull_request.sha}"
+            await _end(tools, tx, plan, PlanReason.SUPERSEDED, message)
 
 
 async def _clean_up(tools: Tools, tx: Tx, pull_request: PullRequest) -> None:
     """Nobody waits for what a closed pull request would change."""
     for plan in await _in_force(tx, pull_request, ""):
-        await _end(tools, tx, plan, PlanReason.CANCELLED)
+        await _end(tools, tx, plan, PlanReason.CANCELLED, "the pull request was closed")
 
 
 async def _in_force(tx: Tx, pull_request: PullRequest, key_prefix: str) -> Sequence[Plan]:
@@ -105,8 +106,8 @@ async def _in_force(tx: Tx, pull_request: PullRequest, key_prefix: str) -> Seque
     return await tx.plans_of_pull_request(owner, repo, number, key_prefix=key_prefix)
 
 
-async def _end(tools: Tools, tx: Tx, plan: Plan, reason: PlanReason) -> None:
+async def _end(tools: Tools, tx: Tx, plan: Plan, reason: PlanReason, message: str) -> None:
     now = tools.clock.now()
     if plan.status is PlanStatus.COMPUTING:
-        await tx.stop_plan(plan.fail(reason, now))
+        await tx.stop_plan(plan.fail(reason, now, message))
     await tx.retire_plan(plan.id, now + tools.retention)

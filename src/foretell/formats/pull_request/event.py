@@ -104,7 +104,7 @@ def read_event(name: str, payload: Mapping[str, Any]) -> Event | None:
         case "issue_comment", "created":
             return _plan_asked(payload)
         case "check_run", "rerequested":
-            return _check_asked(payload, "check_run.head_sha", "check_run.external_id")
+            return _check_run_asked(payload)
         case "check_suite", "rerequested":
             return _check_asked(payload, "check_suite.head_sha", "")
         case _:
@@ -143,11 +143,17 @@ def _plan_asked(payload: Mapping[str, Any]) -> PlanAsked | None:
     )
 
 
+def _check_run_asked(payload: Mapping[str, Any]) -> CheckAsked | None:
+    """Ours has an external id; without one it is somebody else's."""
+    own = field.at(payload, "check_run.external_id")
+    if not own or not isinstance(own, str):
+        return None
+    return _check_asked(payload, "check_run.head_sha", own)
+
+
 def _check_asked(payload: Mapping[str, Any], sha: str, external_id: str) -> CheckAsked:
     host, owner, repo = _repository(payload)
-    own = field.at(payload, external_id)
-    known = own if isinstance(own, str) else ""
-    return CheckAsked(host, owner, repo, field.sha(payload, sha), known)
+    return CheckAsked(host, owner, repo, field.sha(payload, sha), external_id)
 
 
 def _repository(payload: Mapping[str, Any]) -> tuple[str, str, str]:
