@@ -159,7 +159,8 @@ class PlanTx(Protocol):
     async def wake_stalled(self) -> int:
         """Enqueue again what is not settled and has no job; how many that were.
 
-        An invocation to ask (`invoke`) or to judge (`validate`), a plan to fan out or to settle.
+        An invocation to ask (`invoke`) or to judge (`validate`), a plan to fan out or to settle,
+        what came in about a pull request.
         """
 
     async def delete_expired(self, now: datetime) -> int: ...

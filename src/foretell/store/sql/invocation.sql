@@ -204,24 +204,26 @@ ORDER BY id
 -- By payload, not by key: a job that is running has given its key back.
 -- name: stalled_jobs
 WITH wanted (step, id) AS (
-    SELECT CASE WHEN answered_at IS NULL THEN 'invoke' ELSE 'validate' END, id
+    SELECT CASE WHEN answered_at IS NULL THEN 'invoke' ELSE 'validate' END, id::text
     FROM deployment_plan_target_result
     WHERE status = 'computing'
     UNION ALL
-    SELECT CASE WHEN fanned_out_at IS NULL THEN 'fan_out' ELSE 'settle' END, plan.id
+    SELECT CASE WHEN fanned_out_at IS NULL THEN 'fan_out' ELSE 'settle' END, plan.id::text
     FROM deployment_plan AS plan
     WHERE plan.status = 'computing'
         AND NOT EXISTS (
             SELECT FROM deployment_plan_target_result AS result
             WHERE result.plan_id = plan.id AND result.status = 'computing'
         )
+    UNION ALL
+    SELECT DISTINCT 'pull_request', subject FROM github_delivery WHERE event IS NOT NULL
 )
 SELECT wanted.step, wanted.id
 FROM wanted
 WHERE NOT EXISTS (
     SELECT FROM pgqueuer AS job
     WHERE job.entrypoint = wanted.step
-        AND job.payload = convert_to(wanted.id::text, 'UTF8')
+        AND job.payload = convert_to(wanted.id, 'UTF8')
         AND job.status IN ('queued', 'picked')
 )
 ORDER BY wanted.step, wanted.id

@@ -9,6 +9,7 @@ from foretell.testing.contracts.store.invocation import InvocationPromises
 from foretell.testing.contracts.store.listing import ListingPromises
 from foretell.testing.contracts.store.override import OverridePromises
 from foretell.testing.contracts.store.plan import PlanPromises
+from foretell.testing.contracts.store.pull_request import PullRequestPromises
 from foretell.testing.contracts.store.queue import QueuePromises
 from foretell.testing.contracts.store.report import ReportPromises
 from foretell.testing.contracts.store.token import TokenPromises
@@ -27,6 +28,7 @@ class StoreContract(
     OverridePromises,
     TokenPromises,
     ReportPromises,
+    PullRequestPromises,
     WatchPromises,
 ):
     """All that a store promises."""
