@@ -1,6 +1,6 @@
 """What is remembered of pull requests and of the events that told of them, and which to plan."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -90,8 +90,8 @@ class PullRequestTx(Protocol):
         self, subject: str, state: PullRequestState, at: datetime
     ) -> None: ...
 
-    async def workspaces_naming(self, word: str) -> Sequence[WorkspaceId]:
-        """Those where a deployment or a job agent has the word in it, whatever the case."""
+    async def items_naming(self, word: str) -> Mapping[WorkspaceId, frozenset[str]]:
+        """The ids of the deployments and job agents that have the word in them, in any case."""
 
     async def plans_of_pull_request(
         self, owner: str, repo: str, number: int, *, key_prefix: str = ""

@@ -1,6 +1,7 @@
 """Pull requests and their events within one transaction."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -81,9 +82,11 @@ class Deliveries(Session):
         values = {"subject": subject, "body": Json(dump(state)), "at": at}
         await self.send("save_pull_request_state", values)
 
-    async def workspaces_naming(self, word: str) -> Sequence[WorkspaceId]:
-        rows = await self.rows("workspaces_naming", {"word": word})
-        return [WorkspaceId(row[0]) for row in rows]
+    async def items_naming(self, word: str) -> Mapping[WorkspaceId, frozenset[str]]:
+        found: dict[WorkspaceId, set[str]] = defaultdict(set)
+        for workspace, id in await self.rows("items_naming", {"word": word}):
+            found[workspace].add(id)
+        return {workspace: frozenset(ids) for workspace, ids in found.items()}
 
     async def plans_of_pull_request(
         self, owner: str, repo: str, number: int, *, key_prefix: str = ""

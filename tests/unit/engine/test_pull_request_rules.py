@@ -123,9 +123,9 @@ def front(config: Mapping[str, Any], **more: Any) -> Deployment:
 
 def is_referring(deployment: Deployment, *agents: AgentSpec) -> bool:
     def matches(text: str, scope: Mapping[str, Any]) -> bool:
-        if text == "broken":
+        if text == "broken" or (text == "by target" and "resource" not in scope):
             raise InvalidRequest("the selector makes no sense")
-        return not text or text == scope["jobAgent"]["name"]
+        return text in ("", "by target") or text == scope["jobAgent"]["name"]
 
     inventory = Inventory(
         (deployment,),
@@ -133,7 +133,9 @@ def is_referring(deployment: Deployment, *agents: AgentSpec) -> bool:
         (Resource(ResourceId("r"), "eu", "eu"),),
         agents,
     )
-    return list(referring(inventory, SHOP, matches)) == [deployment]
+    items = (deployment, *agents)
+    named = {one.id for one in items if "shop" in repr(one).lower()}
+    return list(referring(inventory, named, SHOP, matches)) == [deployment]
 
 
 def test_a_deployment_refers_by_its_own_config_its_agents_or_both() -> None:
@@ -157,6 +159,11 @@ def test_an_agent_counts_only_where_it_is_asked() -> None:
     agents = agent("argo", url), agent("helm", {})
     assert is_referring(front({}, job_agent_selector="argo"), *agents)
     assert not is_referring(front({}, job_agent_selector="helm"), *agents)
+
+
+def test_a_selector_that_asks_about_targets_is_asked_about_them() -> None:
+    url = {"repoURL": "https://github.com/acme/shop"}
+    assert is_referring(front({}, job_agent_selector="by target"), agent("argo", url))
 
 
 def test_a_selector_that_makes_no_sense_is_left_to_the_plan_to_tell() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foretell.formats.pull_request.command import Command, read_command
-from foretell.formats.pull_request.repository import may_refer, read_repository, refers, repository
+from foretell.formats.pull_request.repository import read_repository, refers, repository
 
 SHOP = repository("github.com", "Acme", "Shop")
 
@@ -101,7 +101,6 @@ def test_a_spelling_gives_back_what_it_was_made_of(owner: str, name: str, form: 
 )
 def test_a_config_refers_to_the_repository(config: dict[str, object]) -> None:
     assert refers(config, SHOP)
-    assert may_refer(config, SHOP)
 
 
 @pytest.mark.parametrize(
@@ -119,12 +118,6 @@ def test_a_config_refers_to_the_repository(config: dict[str, object]) -> None:
 )
 def test_a_config_that_only_mentions_it_does_not(config: dict[str, object]) -> None:
     assert not refers(config, SHOP)
-
-
-def test_halves_of_a_pair_may_come_from_two_layers() -> None:
-    assert may_refer({"repo": "shop"}, SHOP)
-    assert may_refer({"owner": "acme"}, SHOP)
-    assert not may_refer({"repo": "other"}, SHOP)
 
 
 def test_depth_is_no_danger() -> None:

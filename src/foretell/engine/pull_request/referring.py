@@ -1,12 +1,13 @@
 """Which deployments a repository belongs to."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from typing import Any
 
 from foretell.domain.context import merge_config
 from foretell.domain.errors import InvalidRequest
 from foretell.domain.plan import PlanRequest, WorkspaceId
 from foretell.domain.target import AgentSpec, Deployment, Inventory, Matches, agents_for, select
-from foretell.formats.pull_request.repository import Repository, may_refer, refers
+from foretell.formats.pull_request.repository import Repository, refers
 from foretell.ports import Selectors, Tx
 
 OWNER_LABEL, REPO_LABEL = "github/owner", "github/repo"
@@ -19,58 +20,74 @@ async def deployments_of(
 ) -> Sequence[tuple[WorkspaceId, Deployment]]:
     """Every deployment of every workspace that refers to the repository, unless plans are off."""
     found: list[tuple[WorkspaceId, Deployment]] = []
-    for workspace in await tx.workspaces_naming(wanted.name):
+    for workspace, ids in (await tx.items_naming(wanted.name)).items():
         inventory = await tx.inventory(workspace)
-        chosen = referring(inventory, wanted, selectors.matches())
+        chosen = referring(inventory, ids, wanted, selectors.matches())
         found.extend((workspace, deployment) for deployment in chosen)
     return found
 
 
-def referring(inventory: Inventory, wanted: Repository, matches: Matches) -> Iterator[Deployment]:
-    """The deployments of one inventory that refer to the repository, in its order."""
-    hints = [agent for agent in inventory.agents if may_refer(agent.config, wanted)]
+def referring(
+    inventory: Inventory, named: Container[str], wanted: Repository, matches: Matches
+) -> Iterator[Deployment]:
+    """The deployments of one inventory that refer to the repository, in its order.
+
+    `named`: the ids of the deployments and agents that have its name in them; where neither has,
+    nothing needs to be read.
+    """
+    hints = [agent for agent in inventory.agents if agent.id in named]
     for deployment in inventory.deployments:
-        if deployment.plan.enabled is not False and _refers(
-            deployment, hints, inventory, wanted, matches
+        is_named = deployment.id in named
+        if deployment.plan.enabled is False or not (is_named or hints):
+            continue
+        agents = inventory.agents if is_named else hints
+        if (is_named and _names_itself(deployment, wanted)) or _is_asked(
+            deployment,
+            [agent for agent in agents if refers(_overlap(agent, deployment), wanted)],
+            inventory,
+            matches,
         ):
             yield deployment
 
 
-def _refers(
-    deployment: Deployment,
-    hints: Sequence[AgentSpec],
-    inventory: Inventory,
-    wanted: Repository,
-    matches: Matches,
-) -> bool:
-    own = deployment.job_agent_config
-    if _is_labelled(deployment, wanted) or refers(own, wanted):
-        return True
-    agents = [
-        agent
-        for agent in (inventory.agents if may_refer(own, wanted) else hints)
-        if refers(merge_config(agent.config, own), wanted)
-    ]
-    if not agents:
-        return False
-    try:
-        return _is_asked(deployment, agents, inventory, matches)
-    except InvalidRequest:
-        # A selector that makes no sense: the plan says so to whoever wrote it.
-        return True
-
-
-def _is_labelled(deployment: Deployment, wanted: Repository) -> bool:
+def _names_itself(deployment: Deployment, wanted: Repository) -> bool:
     owner, repo = (str(deployment.metadata.get(key, "")) for key in (OWNER_LABEL, REPO_LABEL))
-    return (owner.lower(), repo.lower()) == (wanted.owner, wanted.name)
+    is_labelled = (owner.lower(), repo.lower()) == (wanted.owner, wanted.name)
+    return is_labelled or refers(deployment.job_agent_config, wanted)
+
+
+def _overlap(agent: AgentSpec, deployment: Deployment) -> dict[str, Any]:
+    """An agent's config as the deployment leaves it; what only the deployment has was looked at."""
+    own, pair = deployment.job_agent_config, ("owner", "repo")
+    layer = {key: own[key] for key in own if key in agent.config or key in pair}
+    return merge_config(agent.config, layer)
 
 
 def _is_asked(
     deployment: Deployment, agents: Sequence[AgentSpec], inventory: Inventory, matches: Matches
 ) -> bool:
-    """Whether one of the agents plans one of the deployment's targets."""
+    """Whether one of the agents is asked about the deployment, or about a target of it."""
+    try:
+        return any(_takes(deployment, agent, matches) for agent in agents)
+    except InvalidRequest:
+        # It asks about environments or resources, or makes no sense.
+        return _plans_a_target(deployment, agents, inventory, matches)
+
+
+def _takes(deployment: Deployment, agent: AgentSpec, matches: Matches) -> bool:
+    scope = {"deployment": deployment.describe(), "jobAgent": agent.describe()}
+    return matches(deployment.job_agent_selector, scope)
+
+
+def _plans_a_target(
+    deployment: Deployment, agents: Sequence[AgentSpec], inventory: Inventory, matches: Matches
+) -> bool:
     environments, resources = inventory.environments, inventory.resources
-    return any(
-        agents_for(deployment, target, agents, matches)
-        for target in select(deployment, environments, resources, _ANY, matches)
-    )
+    try:
+        return any(
+            agents_for(deployment, target, agents, matches)
+            for target in select(deployment, environments, resources, _ANY, matches)
+        )
+    except InvalidRequest:
+        # The plan says so to whoever wrote the selector.
+        return True

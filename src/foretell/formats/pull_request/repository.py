@@ -6,7 +6,7 @@ host for SSH over port 443.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,46 +53,38 @@ def refers(config: Any, wanted: Repository) -> bool:
     By `owner` and `repo` side by side, by an address under a key for one, or by the `repoURL` of
     a template's text. An address that is itself a template names nothing until it is rendered.
     """
+    # A stack, not a call: depth is somebody else's choice.
+    waiting = [config]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            if _names(part, wanted):
+                return True
+            waiting.extend(part.values())
+        elif isinstance(part, list | tuple):
+            waiting.extend(part)
+    return False
+
+
+def _names(part: Mapping[str, Any], wanted: Repository) -> bool:
+    if _same(part.get("owner"), wanted.owner) and _same(part.get("repo"), wanted.name):
+        return True
     return any(
-        _is_pair(part, wanted) or any(read_repository(text) == wanted for text in _addresses(part))
-        for part in _maps(config)
+        isinstance(value, str | list | tuple)
+        and any(read_repository(text) == wanted for text in _addresses(key, value))
+        for key, value in part.items()
     )
-
-
-def may_refer(config: Any, wanted: Repository) -> bool:
-    """Whether `refers` may hold once this layer of a config is merged with others."""
-    return refers(config, wanted) or any(
-        _same(part.get("repo"), wanted.name) or _same(part.get("owner"), wanted.owner)
-        for part in _maps(config)
-    )
-
-
-def _is_pair(part: Mapping[str, Any], wanted: Repository) -> bool:
-    return _same(part.get("owner"), wanted.owner) and _same(part.get("repo"), wanted.name)
 
 
 def _same(value: Any, word: str) -> bool:
     return isinstance(value, str) and value.lower() == word
 
 
-def _addresses(part: Mapping[str, Any]) -> Iterator[str]:
-    for key, value in part.items():
-        for text in value if isinstance(value, list | tuple) else [value]:
-            if not isinstance(text, str):
-                continue
-            if key.lower() in _ADDRESSES:
-                yield text
-            elif "repoURL" in text:
-                yield from (found["address"] for found in _IN_TEXT.finditer(text))
-
-
-def _maps(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every map in `value`, itself first. A stack, not a call: depth is somebody else's choice."""
-    waiting = [value]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Mapping):
-            yield part
-            waiting.extend(part.values())
-        elif isinstance(part, list | tuple):
-            waiting.extend(part)
+def _addresses(key: str, value: str | Sequence[Any]) -> Iterator[str]:
+    texts = [value] if isinstance(value, str) else [one for one in value if isinstance(one, str)]
+    if key.lower() in _ADDRESSES:
+        yield from texts
+        return
+    for text in texts:
+        if "repoURL" in text:
+            yield from (found["address"] for found in _IN_TEXT.finditer(text))

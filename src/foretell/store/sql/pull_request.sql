@@ -32,11 +32,11 @@ SELECT body FROM pull_request WHERE subject = %(subject)s
 INSERT INTO pull_request (subject, body, saved_at) VALUES (%(subject)s, %(body)s, %(at)s)
 ON CONFLICT (subject) DO UPDATE SET body = EXCLUDED.body, saved_at = EXCLUDED.saved_at
 
--- name: workspaces_naming
-SELECT workspace_id FROM deployment WHERE position(lower(%(word)s) IN lower(body::text)) > 0
-UNION
-SELECT workspace_id FROM job_agent WHERE position(lower(%(word)s) IN lower(body::text)) > 0
-ORDER BY workspace_id
+-- name: items_naming
+SELECT workspace_id, id FROM deployment WHERE position(lower(%(word)s) IN lower(body::text)) > 0
+UNION ALL
+SELECT workspace_id, id FROM job_agent WHERE position(lower(%(word)s) IN lower(body::text)) > 0
+ORDER BY workspace_id, id
 
 -- name: plans_of_pull_request
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,

@@ -110,19 +110,21 @@ class PullRequestPromises(Promises):
         async with world.store.begin() as third:
             assert await third.hold(SUBJECT)
 
-    async def test_workspaces_are_found_by_a_word_in_a_deployment_or_an_agent(
-        self, world: World
-    ) -> None:
+    async def test_deployments_and_agents_are_found_by_a_word_in_them(self, world: World) -> None:
         url = {"repoURL": "https://github.com/Org/Special-App"}
         changed = replace(world.deployment, job_agent_config=url)
-        agent = replace(world.agent, config={"owner": "org", "repo": "per%cent_app"})
+        agent = replace(world.agent, config={"owner": "special", "repo": "per%cent_app"})
         async with world.store.begin() as tx:
-            assert list(await tx.workspaces_naming("special-app")) == []
+            assert await tx.items_naming("special-app") == {}
             await tx.put_items(world.workspace.id, [changed, agent])
-            for word in ("special-app", "SPECIAL", "per%cent"):
-                assert list(await tx.workspaces_naming(word)) == [world.workspace.id], word
+            for word, ids in (
+                ("special-app", {changed.id}),
+                ("per%cent", {agent.id}),
+                ("SPECIAL", {changed.id, agent.id}),
+            ):
+                assert await tx.items_naming(word) == {world.workspace.id: frozenset(ids)}, word
             for word in ("per_cent", "percent", "special.app"):
-                assert list(await tx.workspaces_naming(word)) == [], word
+                assert await tx.items_naming(word) == {}, word
 
     async def test_the_plans_of_a_pull_request_are_those_in_force(self, world: World) -> None:
         older, newer = world.new_plan(pr=7), world.new_plan(pr=7, at=NOW + MINUTE)
