@@ -11,10 +11,11 @@ from terraform_world import BACKEND, World, changed, only
 
 from foretell.agents.terraform.agent import TerraformAgent
 from foretell.agents.terraform.answer import answer
+from foretell.domain.digest import Key
 from foretell.domain.errors import AgentRejected
 from foretell.domain.result import Done
-from foretell.formats.tfplan.hash import EMPTY_HASH
-from foretell.formats.tfplan.result import Key
+from foretell.formats.tfplan.hash import EMPTY_HASH, plan_hash
+from foretell.formats.tfplan.parse import parse
 from foretell.kit.terraform.run import Planned
 from foretell.testing.agents import a_context, a_side, agent_tools
 from foretell.testing.contracts.agent import AgentContract, AgentQuestion
@@ -135,6 +136,15 @@ async def test_a_failed_plan_is_never_a_small_valid_one(world: World) -> None:
     assert f"{world.program.name} plan failed" in error.message
     assert "n must be two" in error.message
     assert isinstance(error, AgentRejected)
+
+
+async def test_a_failed_plan_quotes_no_value_that_is_marked_sensitive(world: World) -> None:
+    variable = 'variable "p" {\n  sensitive = true\n}\n'
+    says_it = PRECONDITION.replace("n must be two", "not ${nonsensitive(var.p)}")
+    world.write(f'p = "{SECRET}"\n', "infra/p.tfvars")
+    error = await world.refused(variable + NUMBER + thing("a", says_it), varFiles=["p.tfvars"])
+    assert "not ***" in error.message
+    assert SECRET not in error.message
 
 
 async def test_a_broken_configuration_never_shows_an_older_plan(world: World) -> None:
@@ -364,3 +374,13 @@ async def test_the_same_change_of_two_targets_has_two_names_and_with_a_key_one(
     four = only(await world.planned(commit, keyed, resource={"id": "r-2"}))
     assert (three.content_hash, three.plan_key_id) == (four.content_hash, four.plan_key_id)
     assert KEY not in repr(three)
+
+
+async def test_the_hash_is_the_one_that_anybody_with_the_key_computes(world: World) -> None:
+    world.apply(thing())
+    own = world.folder / "applied"
+    (own / "main.tf").write_text(BACKEND + thing(body="input = 1.50"))
+    assert world.call("plan", "-out=p", cwd=own) == 0
+    theirs = plan_hash(parse(world.said("show", "-json", "p", cwd=own)), KEY.encode())
+    ours = only(await world.plan(thing(body="input = 1.50"), planKey={"env": "PLAN_KEY"}))
+    assert ours.content_hash == theirs

@@ -77,6 +77,21 @@ def commit(folder: Path, inventory: str, main: str) -> None:
         subprocess.run(["git", *arguments], cwd=folder, check=True)
 
 
+GUARD = """\
+policies:
+  - name: guard
+    rules:
+      - planValidationOpa:
+          name: keep the web
+          rego: |
+            package foretell
+            deny contains {"msg": sprintf("%s is %v", [each.address, each.change.after.input])} if {
+              some each in input.plan.proposed.resource_changes
+              "create" in each.change.actions
+            }
+"""
+
+
 def planned(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
     capsys.readouterr()
     code = run(["plan", "--local", "--output", "json", *arguments])
@@ -95,7 +110,7 @@ def test_a_local_plan_shows_what_the_program_would_do(
     assert code == 0
     assert result["kind"] == "plan"
     assert result["contentHash"].startswith("p2:")
-    assert result["planKeyId"].startswith("given-")
+    assert result["planKeyId"].isalnum()
     assert "Plan: 2 to add, 0 to change, 0 to destroy." in result["diff"]
     assert [(each["name"], each["action"]) for each in target["diff"]["resources"]] == [
         ("terraform_data.password", "add"),
@@ -131,3 +146,17 @@ def test_a_plan_that_fails_is_an_errored_target(
     assert target["status"] == "errored"
     assert "init failed" in target["message"]
     assert "terraform_data" in target["message"]
+
+
+def test_a_rule_reads_the_plan_and_no_secret(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commit(repository, INVENTORY + GUARD, MAIN % "one")
+    code, told = planned(capsys)
+    (target,) = told["targets"]
+    (validation,) = target["agents"][0]["validations"]
+    assert code == 3
+    assert sorted(each["message"] for each in validation["denials"]) == [
+        "terraform_data.password is (sensitive value)",
+        "terraform_data.web is one",
+    ]

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import select
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -111,12 +113,16 @@ class TestContract(AgentContract):
         )
 
 
-def is_running(process: int) -> bool:
+def has_ended(process: int) -> bool:
+    """A killed process takes a moment to die."""
     try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
+        watched = os.pidfd_open(process)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watched], [], [], 10)[0])
+    finally:
+        os.close(watched)
 
 
 async def test_warnings_on_both_streams_spoil_nothing(faulty: Faulty) -> None:
@@ -190,7 +196,7 @@ async def test_a_plan_that_does_not_end_is_stopped_with_all_that_it_started(
     assert error.reason == "timeout"
     assert "2 s" in error.message
     assert (faulty.beside / "interrupted").read_text() == "yes"
-    assert not is_running(int((faulty.beside / "child").read_text()))
+    assert has_ended(int((faulty.beside / "child").read_text()))
 
 
 async def test_who_ignores_the_interrupt_is_killed_after_the_grace(
@@ -198,8 +204,8 @@ async def test_who_ignores_the_interrupt_is_killed_after_the_grace(
 ) -> None:
     monkeypatch.setattr(terraform_run, "GRACE", timedelta(seconds=0.2))
     await faulty.refused("stubborn", timeout="2s")
-    assert not is_running(int((faulty.beside / "started").read_text()))
-    assert not is_running(int((faulty.beside / "child").read_text()))
+    assert has_ended(int((faulty.beside / "started").read_text()))
+    assert has_ended(int((faulty.beside / "child").read_text()))
 
 
 async def test_a_cancelled_plan_is_interrupted_and_leaves_nothing(faulty: Faulty) -> None:
@@ -210,7 +216,7 @@ async def test_a_cancelled_plan_is_interrupted_and_leaves_nothing(faulty: Faulty
     with pytest.raises(asyncio.CancelledError):
         await asking
     assert (faulty.beside / "interrupted").exists()
-    assert not is_running(process)
+    assert has_ended(process)
     assert faulty.left() == []
 
 

@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -101,7 +101,8 @@ class TerraformAgent(Agent):
             prepared = await self._prepare(context, side)
         with Redactor(prepared.references).errors():
             program = await self._found(prepared.config.binary)
-            tree = await self._repositories.tree(prepared.config, side)
+            head = context.head.sha if context.head and context.proposed else ""
+            tree = await self._repositories.tree(prepared.config, side, head)
             watch.lap("checkout")
             async with self._room.taken():
                 watch.lap("queue")
@@ -179,11 +180,18 @@ class TerraformAgent(Agent):
         self, context: DispatchContext, tree: Path, relative: str
     ) -> AsyncIterator[Folder]:
         made = laid_out(self._work, _name(context.invocation_id), tree, relative)
-        folder = await asyncio.to_thread(made.__enter__)
+        entering = asyncio.ensure_future(asyncio.to_thread(made.__enter__))
         try:
-            yield folder
+            yield await asyncio.shield(entering)
         finally:
-            made.__exit__(None, None, None)
+            await asyncio.shield(_left(made, entering))
+
+
+async def _left(made: AbstractContextManager[Folder], entering: "asyncio.Future[Folder]") -> None:
+    """Also where a cancellation came while the folder was being filled: it goes when it is."""
+    await asyncio.wait([entering])
+    if entering.exception() is None:
+        await asyncio.to_thread(made.__exit__, None, None, None)
 
 
 def _name(invocation: InvocationId) -> str:

@@ -110,12 +110,16 @@ def _plain_secrets(config: JsonObject) -> list[Complaint]:
     return [Complaint(("planKey",), "expected a reference: {file: PATH} or {env: NAME}")]
 
 
-def _closed(config: JsonObject) -> dict[str, Any]:
-    """What can be checked before templates are rendered: the rest is left out."""
+def _closed(config: JsonObject, model: type[BaseModel] = TerraformConfig) -> dict[str, Any]:
+    """What can be checked before templates are rendered: known keys with open values are left
+    out."""
+    known = {field.alias or name for name, field in model.model_fields.items()}
     return {
-        key: _closed(value) if key == "repository" and isinstance(value, Mapping) else value
+        key: _closed(value, RepositoryConfig)
+        if key == "repository" and isinstance(value, Mapping)
+        else value
         for key, value in config.items()
-        if not is_open(value)
+        if key not in known or not is_open(value)
     }
 
 

@@ -30,9 +30,11 @@ class Repositories:
     checkouts: Checkouts
     allowed: Sequence[str] | None
 
-    async def tree(self, config: TerraformConfig, side: Side) -> Path:
-        """A folder that nobody changes. Raises AgentRejected, or AgentUnavailable while the other
-        side can't be reached."""
+    async def tree(self, config: TerraformConfig, side: Side, head: str = "") -> Path:
+        """A folder that nobody changes; `head` is the commit that a request named for the side.
+
+        Raises AgentRejected, or AgentUnavailable while the other side can't be reached.
+        """
         url, _, revision = config.repository.url.partition(_REF)
         source = _same(url, side.source)
         if source is not None and not revision:
@@ -46,7 +48,7 @@ class Repositories:
                 "its URL"
             )
         self._check(url)
-        sha = await self.checkouts.resolve(url, revision or _commit(side))
+        sha = await self.checkouts.resolve(url, revision or head or _commit(side))
         return await self.checkouts.checkout(url, sha)
 
     def _check(self, url: str) -> None:

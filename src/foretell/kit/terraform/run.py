@@ -9,7 +9,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from foretell.domain.errors import AgentError, AgentRejected
+from foretell.domain.errors import AgentError, AgentRejected, InvalidRequest
+from foretell.formats.tfplan.parse import parse
+from foretell.formats.tfplan.redacted import redactor_of
 from foretell.kit.process import (
     Completed,
     Limits,
@@ -101,9 +103,21 @@ class Runner:
         self.folder.plan_file.unlink(missing_ok=True)
         done = await self._run("plan", *options, f"-out={self.folder.plan_file}")
         if done.returncode not in (0, CHANGES):
-            raise self._failure("plan", done)
+            raise await self._failed_plan(done)
         shown = await self._succeeded("show", "-no-color", "-json", str(self.folder.plan_file))
         return Planned(done.returncode, shown.stdout)
+
+    async def _failed_plan(self, done: Completed) -> AgentError:
+        """The program's own words may quote what it calls sensitive: a part of a plan tells."""
+        error = self._failure("plan", done)
+        if not self.folder.plan_file.exists():
+            return error
+        shown = await self._run("show", "-no-color", "-json", str(self.folder.plan_file))
+        try:
+            hide = redactor_of(parse(shown.stdout)).text
+        except InvalidRequest:
+            return error
+        return replace(self, hide=lambda text: hide(self.hide(text)))._failure("plan", done)
 
     def has_no_state(self) -> bool:
         """Whether there is neither a backend nor a state file beside the configuration."""
