@@ -89,6 +89,21 @@ class Checkouts:
             await self._once((repository, sha), lambda: self._extract(repository, sha, folder))
         return folder
 
+    async def is_on_a_branch(self, repository: str, sha: str) -> bool:
+        """Whether a branch or a tag leads to the commit: servers give out those of forks too."""
+        if _is_local(repository):
+            return await self._leads(("-C", repository), sha)
+        async with self._mirror(repository) as mirror:
+            tips = await self._ask(mirror, repository, "ls-remote", "--heads", "--tags", REMOTE)
+            if sha in parse_refs(tips.stdout).values():
+                return True
+            await self._fetch_all(mirror, repository)
+            return await self._leads((f"--git-dir={mirror}",), sha)
+
+    async def _leads(self, where: tuple[str, ...], sha: str) -> bool:
+        options = ("--contains", sha, "--count=1", "refs/heads", "refs/tags")
+        return bool((await self._local(*where, "for-each-ref", *options)).stdout)
+
     async def worktree_snapshot(self, repository: str) -> Path:
         """A read-only copy of the files as they are now: also untracked, not ignored ones."""
         top = await self._local("-C", repository, "rev-parse", "--show-toplevel")

@@ -4,9 +4,10 @@ import asyncio
 import json
 import os
 import select
+import subprocess
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 from foretell.agents.terraform.agent import TerraformAgent
 from foretell.domain.context import Source
 from foretell.domain.errors import AgentError, AgentRejected, AgentUnavailable
-from foretell.domain.plan import InvocationId
+from foretell.domain.plan import GithubRef, InvocationId
 from foretell.domain.result import Done
 from foretell.kit.terraform import run as terraform_run
 from foretell.testing.agents import a_context, a_side, agent_tools
@@ -258,3 +259,33 @@ async def test_a_server_plans_nothing_that_nobody_allowed(tmp_path: Path) -> Non
             with pytest.raises(AgentRejected, match=says):
                 await agent.plan(context, None)
     assert {each["command"] for each in told(program.parent)} == {"version"}
+
+
+async def test_a_server_plans_no_commit_of_a_fork(tmp_path: Path) -> None:
+    ours = tmp_path / "ours"
+    ours.mkdir()
+    git(ours, "init", "-q", "-b", "main")
+    git(ours, "commit", "-qm", "ours", "--allow-empty")
+    git(ours, "checkout", "-q", "--detach")
+    git(ours, "commit", "-qm", "a fork's", "--allow-empty")
+    fork, tip = git(ours, "rev-parse", "HEAD"), git(ours, "rev-parse", "main")
+    settings = {
+        "terraform": str(write_fake(tmp_path / "bin")),
+        "cacheDir": str(tmp_path / "cache"),
+        "terraformRepositories": [str(ours)],
+    }
+    config = {"repository": {"url": str(ours)}}
+    async with agent_tools(settings) as tools:
+        agent = TerraformAgent(tools)
+        head = GithubRef("acme", "infra", fork)
+        asked = a_context("terraform", current=None, proposed=a_side(config))
+        with pytest.raises(AgentRejected, match="on no branch or tag"):
+            await agent.plan(replace(asked, head=head), None)
+        outcome = await agent.plan(replace(asked, head=replace(head, sha=tip)), None)
+    assert isinstance(outcome, Done)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    who = ("-c", "user.name=t", "-c", "user.email=t@example.test")
+    done = subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
+    return done.stdout.decode().strip()

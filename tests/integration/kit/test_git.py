@@ -94,6 +94,21 @@ async def test_a_branch_that_moved_is_seen(
     assert content(await checkouts.checkout(address, moved)) == {"a": "2"}
 
 
+async def test_a_commit_of_a_fork_is_told_from_one_that_a_branch_leads_to(
+    repository: Repository, checkouts: Checkouts, address: str
+) -> None:
+    old = repository.commit({"a": "1"})
+    tagged = repository.commit({"a": "2"})
+    repository.git("tag", "v1")
+    fork = repository.commit({"a": "evil"})
+    repository.git("update-ref", "refs/pull/1/head", fork)
+    repository.git("reset", "--quiet", "--hard", old)
+    tip = repository.commit({"a": "3"})
+    assert await checkouts.resolve(address, fork) == fork
+    found = [await checkouts.is_on_a_branch(address, sha) for sha in (tip, old, tagged, fork)]
+    assert found == [True, True, True, False]
+
+
 async def test_an_unknown_revision_names_itself_and_the_repository(
     repository: Repository, checkouts: Checkouts, address: str
 ) -> None:

@@ -14,6 +14,7 @@ from foretell.domain.errors import AgentRejected, InvalidRequest
 from foretell.domain.plan import WorkspaceId
 from foretell.inventory.secrets import References
 from foretell.kit.git import Checkouts
+from foretell.kit.renders import SharedRenders
 from foretell.testing.agents import a_side
 
 WHOLE: dict[str, Any] = {
@@ -139,7 +140,7 @@ def test_no_key_is_derived_from_a_short_one() -> None:
 async def _refused(
     allowed: list[str] | None, url: str, side: Side, cache: Path, head: str = ""
 ) -> str:
-    repositories = Repositories(Checkouts(cache), allowed)
+    repositories = Repositories(Checkouts(cache), allowed, SharedRenders())
     with pytest.raises(AgentRejected) as caught:
         await repositories.tree(read_config({"repository": {"url": url}}), side, head)
     return caught.value.message
@@ -188,7 +189,7 @@ async def test_a_commit_that_nobody_named_is_not_guessed(tmp_path: Path) -> None
 
 
 async def test_a_local_plan_s_own_folder_is_read_as_it_is(tmp_path: Path) -> None:
-    repositories = Repositories(Checkouts(tmp_path / "cache"), None)
+    repositories = Repositories(Checkouts(tmp_path / "cache"), None, SharedRenders())
     side = a_side({}, source=Source(str(tmp_path), ""))
     config = read_config({"repository": {"url": "."}})
     assert await repositories.tree(config, side) == tmp_path

@@ -85,7 +85,7 @@ class TerraformAgent(Agent):
         self._allowed_env: Sequence[str] | None = settings.get("terraformEnv", ())
         allowed: Sequence[str] | None = settings.get("terraformRepositories", ())
         self._is_trusted = allowed is None
-        self._repositories = Repositories(Checkouts(cache / "checkouts"), allowed)
+        self._repositories = Repositories(Checkouts(cache / "checkouts"), allowed, tools.renders)
         self._work = cache / "terraform" / "plans"
         self._providers = Providers(cache / "terraform" / "providers")
         self._room = Room()

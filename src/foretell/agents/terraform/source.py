@@ -7,9 +7,11 @@ from typing import Final
 
 from foretell.agents.terraform.config import TerraformConfig
 from foretell.domain.context import Side, Source
+from foretell.domain.digest import digest
 from foretell.domain.errors import AgentRejected
 from foretell.kit.git import Checkouts
 from foretell.kit.scrub import scrub
+from foretell.ports import Renders
 
 HERE: Final = "."
 """The `url` of the repository that the plan is about."""
@@ -23,12 +25,13 @@ _SHA_LENGTHS: Final = (40, 64)
 class Repositories:
     """Finds trees. `allowed`: URLs or folders that may be planned, and all below them; None: any.
 
-    Nothing of another's may be planned on a server that nobody allowed: not a fork's commit, nor
-    a URL that a request names.
+    Nothing may be planned on a server that nobody allowed: neither a fork's commit, nor a URL that
+    only a request names.
     """
 
     checkouts: Checkouts
     allowed: Sequence[str] | None
+    renders: Renders
 
     async def tree(self, config: TerraformConfig, side: Side, head: str = "") -> Path:
         """A folder that nobody changes; `head` is the commit that a request named for the side.
@@ -49,7 +52,20 @@ class Repositories:
             )
         self._check(url)
         sha = await self.checkouts.resolve(url, revision or head or _commit(side))
+        await self._check_commit(url, sha)
         return await self.checkouts.checkout(url, sha)
+
+    async def _check_commit(self, url: str, sha: str) -> None:
+        """Who may not push to the repository may still have the server give out their commit."""
+        key = digest("terraform-commit", url, sha)
+        if self.allowed is None or await self.renders.once(
+            key, lambda: self.checkouts.is_on_a_branch(url, sha)
+        ):
+            return
+        raise AgentRejected(
+            f"commit {sha[:12]} is on no branch or tag of {scrub(url)}: a plan runs code, so a "
+            "server plans no commit of a fork, nor one that was taken back"
+        )
 
     def _check(self, url: str) -> None:
         if self.allowed is None or any(_is_below(url, each) for each in self.allowed):
