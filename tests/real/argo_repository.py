@@ -119,3 +119,16 @@ def application_set(name: str, source: Mapping[str, Any], *regions: str) -> dict
             "template": {"metadata": {"name": made["metadata"]["name"]}, "spec": made["spec"]},
         },
     }
+
+
+def project(name: str, repository: Repository) -> dict[str, Any]:
+    """An AppProject that permits everything of `repository`, into any cluster."""
+    return {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "AppProject",
+        "metadata": {"name": name, "namespace": "argocd"},
+        "spec": {
+            "sourceRepos": [repository.address],
+            "destinations": [{"server": "*", "namespace": "*"}],
+        },
+    }

@@ -136,12 +136,13 @@ def server_postgres() -> Iterator[str]:
             server.stop()
 
 
+MINIMAL = Path(__file__).parents[2] / "docs" / "agents" / "argo-cd-rbac.csv"
 ACCOUNTS = {
-    "foretell": (
-        "p, foretell, applications, *, default/*, allow\n"
-        "p, foretell, projects, get, default, allow\n"
-        "p, foretell, repositories, get, *, allow\n"
-    ),
+    "foretell": MINIMAL.read_text(encoding="utf-8"),
+    # As the document says for temporary Applications in a project of their own.
+    "planner": MINIMAL.read_text(encoding="utf-8")
+    .replace("foretell", "planner")
+    .replace("*/*-plan-????????", "plans/*"),
     "reader": "p, reader, applications, get, default/*, allow\n",
     "elsewhere": "p, elsewhere, applications, *, other/*, allow\n",
     "stranger": "",
