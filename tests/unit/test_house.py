@@ -25,6 +25,7 @@ BANNED_FILE_NAMES = {
 BANNED_VERBS = {"handle", "process", "do", "manage", "perform", "execute"}
 IMPOSED_NAMES = re.compile(
     r"do_[A-Z]+"  # http.server looks its methods up by these names
+    r"|handle_async_request"  # of every transport of httpx
     r"|execute"  # of every database driver in Python, pgqueuer's among them (PEP 249)
 )
 

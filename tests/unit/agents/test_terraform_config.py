@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from foretell.agents.terraform.plan_key import plan_key
 
 from foretell.agents.terraform.config import check_unrevealed, config_complaints, read_config
 from foretell.agents.terraform.environment import passed
-from foretell.agents.terraform.plan_key import plan_key
 from foretell.agents.terraform.source import Repositories
 from foretell.domain.context import Side, Source
 from foretell.domain.errors import AgentRejected, InvalidRequest

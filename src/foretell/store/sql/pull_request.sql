@@ -40,7 +40,7 @@ ORDER BY workspace_id, id
 
 -- name: plans_of_pull_request
 SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message
+    reason, fanned_out_at, completed_at, message, override_count
 FROM deployment_plan
 WHERE lower(request #>> '{github,owner}') = lower(%(owner)s)
     AND lower(request #>> '{github,repo}') = lower(%(repo)s)
@@ -54,7 +54,7 @@ FOR NO KEY UPDATE
 SELECT DISTINCT ON (deployment_id, request #>> '{github,pr_number}',
         request ->> 'environment_selector', request ->> 'resource_selector')
     id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message
+    reason, fanned_out_at, completed_at, message, override_count
 FROM deployment_plan
 WHERE request #>> '{github,sha}' = %(sha)s
     AND lower(request #>> '{github,owner}') = lower(%(owner)s)
