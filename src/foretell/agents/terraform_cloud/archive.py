@@ -139,9 +139,8 @@ def _add(tar: tarfile.TarFile, folder: Path, name: str) -> None:
 
 
 def _link(folder: Path, name: str) -> str:
-    path = folder / name
-    target = os.readlink(path)
-    if os.path.isabs(target) or not _leads_inside(folder, path):
+    target = os.readlink(folder / name)
+    if os.path.isabs(target) or not _leads_inside(folder, name):
         raise AgentRejected(
             f"{name} is a link that leads out of what is uploaded: give the workspace a working "
             f"directory, so that the whole repository is uploaded, or name it in {IGNORE_FILE}"
@@ -149,8 +148,9 @@ def _link(folder: Path, name: str) -> str:
     return target
 
 
-def _leads_inside(folder: Path, path: Path) -> bool:
+def _leads_inside(folder: Path, name: str) -> bool:
     try:
-        return path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError):  # links that lead to each other
+        inside(folder, name)
+    except AgentRejected:
         return False
+    return True

@@ -5,8 +5,9 @@ also when it has a "/" in the middle, and "!" brings back what lies in a folder 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fnmatch import translate
 from typing import Final
 
 from foretell.domain.errors import AgentRejected
@@ -17,12 +18,46 @@ NEVER: Final = ("*.tfstate", "*.tfstate.*", ".terraformrc", "terraform.rc")
 """State and credentials have no place in a configuration; no rule brings them back."""
 _MOST_RULES: Final = 1000
 _LONGEST: Final = 512
+_ANY_FOLDERS: Final = "**"
+_ESCAPED: Final = re.compile(r"\\(.)")
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    pattern: re.Pattern[str]
+    """`names`: a pattern for each part of a path, None for any number of them."""
+
+    names: tuple[re.Pattern[str] | None, ...]
+    folder: bool
     keeps: bool
+
+    def fits(self, parts: Sequence[str]) -> bool:
+        """Whether it names the path, or a folder above it.
+
+        All places in the rule that a part may stand at, at once: nothing is tried twice, however
+        many stars a rule has.
+        """
+        last = len(self.names)
+        places = self._reached({0})
+        for number, part in enumerate(parts, 1):
+            places = self._reached({next_ for at in places for next_ in self._after(at, part)})
+            if last in places and (number < len(parts) or not self.folder):
+                return True
+        return False
+
+    def _after(self, at: int, part: str) -> tuple[int, ...]:
+        if at == len(self.names):
+            return ()
+        name = self.names[at]
+        if name is None:
+            return (at,)
+        return (at + 1,) if name.match(part) else ()
+
+    def _reached(self, places: set[int]) -> set[int]:
+        """And those behind a `**` that stands for no folder at all."""
+        for at in range(len(self.names)):
+            if at in places and self.names[at] is None:
+                places.add(at + 1)
+        return places
 
 
 class Ignore:
@@ -30,7 +65,7 @@ class Ignore:
 
     def __init__(self, lines: Iterable[str]) -> None:
         written = [line.strip() for line in lines]
-        own = [line for line in written if line and not line.startswith("#")]
+        own = [line for line in written if line.strip("!/") and not line.startswith("#")]
         if len(own) > _MOST_RULES or any(len(line) > _LONGEST for line in own):
             raise AgentRejected(
                 f".terraformignore: at most {_MOST_RULES} rules of {_LONGEST} characters are read"
@@ -40,60 +75,29 @@ class Ignore:
 
     def leaves_out(self, path: str) -> bool:
         """Whether the file at `path` ("/" between its parts, from the archive's root) stays out."""
-        if any(rule.pattern.match(path) for rule in self._never):
+        parts = path.split("/")
+        if any(rule.fits(parts) for rule in self._never):
             return True
-        fitting = (rule for rule in reversed(self._rules) if rule.pattern.match(path))
-        last = next(fitting, None)
+        last = next((rule for rule in reversed(self._rules) if rule.fits(parts)), None)
         return last is not None and not last.keeps
 
 
 def _rule(line: str) -> _Rule:
-    keeps = line.startswith("!")
     pattern = line.removeprefix("!")
-    folder = pattern.endswith("/")
-    anchored = pattern.startswith("/")
-    body = _regex(pattern.strip("/"))
-    start = "" if anchored else "(?:.*/)?"
-    end = "/.*" if folder else "(?:/.*)?"
-    return _Rule(re.compile(f"{start}{body}{end}\\Z", re.DOTALL), keeps)
+    folder = pattern.endswith(("/", f"/{_ANY_FOLDERS}"))
+    pattern = pattern.removesuffix(f"/{_ANY_FOLDERS}")
+    names = [name for name in pattern.split("/") if name]
+    if not pattern.startswith("/"):
+        names.insert(0, _ANY_FOLDERS)
+    return _Rule(tuple(_name(name) for name in names), folder, keeps=line.startswith("!"))
 
 
-def _regex(glob: str) -> str:
-    """A glob's parts: `**/` any folders, `**` anything, `*` and `?` within one name, `[…]`."""
-    parts: list[str] = []
-    place = 0
-    while place < len(glob):
-        step, taken = _part(glob, place)
-        parts.append(step)
-        place += taken
-    return "".join(parts)
-
-
-def _part(glob: str, place: int) -> tuple[str, int]:
-    stars = re.compile(r"\*+/?").match(glob, place)
-    if stars:
-        return _stars(stars[0]), len(stars[0])
-    if glob[place] == "?":
-        return "[^/]", 1
-    group = re.compile(r"\[([!^]?)([^]/]+)]").match(glob, place)
-    if group:
-        inside = group[2].replace("\\", r"\\").replace("[", r"\[").replace("&&", r"\&\&")
-        return _checked(f"[{'^' if group[1] else ''}{inside}]", glob), len(group[0])
-    if glob[place] == "\\" and place + 1 < len(glob):
-        return re.escape(glob[place + 1]), 2
-    return re.escape(glob[place]), 1
-
-
-def _stars(stars: str) -> str:
-    """One alternative each and no nesting: matching stays linear in the path."""
-    if not stars.startswith("**"):
-        return "[^/]*" + stars.lstrip("*")
-    return "(?:.*/)?" if stars.endswith("/") else ".*"
-
-
-def _checked(group: str, glob: str) -> str:
+def _name(name: str) -> re.Pattern[str] | None:
+    """`*`, `?` and `[…]` within one part of a path; fnmatch does not go back over a star."""
+    if name == _ANY_FOLDERS:
+        return None
+    glob = _ESCAPED.sub(lambda found: f"[{found[1]}]", name).replace("[^", "[!")
     try:
-        re.compile(group)
+        return re.compile(translate(glob))
     except re.error as error:
-        raise AgentRejected(f".terraformignore: {glob!r}: {error}") from error
-    return group
+        raise AgentRejected(f".terraformignore: {name!r}: {error}") from error

@@ -70,7 +70,7 @@ async def read_log(outside: Outside, url: str, *, secure: bool) -> PlanLog:
 
 def parse_log(content: bytes) -> PlanLog:
     """The log's events, or its end as text."""
-    text = content.removeprefix(_STX).removesuffix(_ETX)
+    text = content.replace(_STX, b"").replace(_ETX, b"")
     events = list(_events(text))
     whole = content.endswith(_ETX)
     if not events:

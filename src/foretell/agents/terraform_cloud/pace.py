@@ -30,15 +30,15 @@ class Pace:
         # The name is stored and measured by: of the token there is only a digest in it.
         name = f"{host}:{digest('tfc-token', host, token)[-16:]}"
         self._budget = budget
-        self._name = f"tfc:{name}"
+        self.name = f"tfc:{name}"
         self._lists = f"tfc-lists:{name}"
-        self._per_second = ADVERTISED * _SHARE
+        self.per_second = ADVERTISED * _SHARE
 
     async def turn(self, *, listing: bool = False) -> None:
         """Returns when a call may be made; `listing` for one of the lists of runs."""
         if listing:
             await self._budget.take(self._lists, per_second=_LISTS_PER_SECOND, burst=5)
-        await self._budget.take(self._name, per_second=self._per_second)
+        await self._budget.take(self.name, per_second=self.per_second)
 
     async def learn(self, answer: Answer) -> timedelta:
         """Takes the limit from the answer's headers; how long nobody may ask, 0 for not at all.
@@ -48,10 +48,10 @@ class Pace:
         """
         limit = _number(answer, "x-ratelimit-limit")
         if limit is not None:
-            self._per_second = max(limit, 1.0) * _SHARE if limit > 0 else _FASTEST
+            self.per_second = max(limit, 1.0) * _SHARE if limit > 0 else _FASTEST
         wait_for = _asked_to_wait(answer)
         if wait_for:
-            await self._budget.hold(self._name, wait_for)
+            await self._budget.hold(self.name, wait_for)
         return wait_for
 
 
