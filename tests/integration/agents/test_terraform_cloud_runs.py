@@ -25,9 +25,12 @@ from terraform_cloud_world import (
 )
 
 from foretell.domain.context import DispatchContext
+from foretell.domain.digest import Key
 from foretell.domain.errors import AgentError, AgentRejected, AgentUnavailable
-from foretell.domain.plan import GithubRef
+from foretell.domain.plan import GithubRef, PlanId
 from foretell.domain.result import Action, Done, Pending, Unsupported
+from foretell.formats.tfplan.parse import parse
+from foretell.formats.tfplan.result import to_result
 from foretell.testing.terraform_cloud.limits import Break, Fault
 from foretell.testing.terraform_cloud.world import Delivery
 
@@ -602,3 +605,60 @@ async def test_what_is_planned_has_no_secret_in_it_and_no_repr_shows_one(world: 
     assert world.fake.runs[0].attributes["variables"] == [
         {"key": "password", "value": f'"{secret}"'}
     ]
+
+
+# What is approved later (cases S, X16)
+
+
+async def hashed(world: World, id: str, **plan: Any) -> str:
+    world.script(plan={**UPDATE, **plan})
+    return (await done(world, world.question(id=id))).results[0].content_hash
+
+
+async def test_s16_the_same_change_planned_again_has_the_same_name(world: World) -> None:
+    first = await hashed(world, "i-1", timestamp="2026-01-01T00:00:00Z")
+    assert first == await hashed(world, "i-2", timestamp="2026-01-02T00:00:00Z")
+
+
+async def test_s12_drift_under_the_same_commit_gives_another_name(world: World) -> None:
+    first = await hashed(world, "i-1")
+    drifted = [change("x.a", "update", {"v": 9}, {"v": 2})]
+    assert first != await hashed(world, "i-2", resource_changes=drifted)
+
+
+async def test_s21_what_is_printed_is_what_was_planned_though_the_branch_moved(
+    world: World,
+) -> None:
+    url = f"{world.repository}?ref=main"
+    asked = world.question(repository={"url": url})
+    pending = await world.agent.plan(replace(asked, attempt=1), None)
+    assert isinstance(pending, Pending)
+    (world.repository / "main.tf").write_text("# newer\n")
+    newer = commit(world.repository)
+    other = replace(world.question(id="i-2", repository={"url": url}), attempt=1)
+    answer, _ = await follow(world, asked, pending.state, attempt=2)
+    same_plan, _ = await follow(world, other)
+    for each in (answer, same_plan):
+        assert isinstance(each, Done)
+        assert world.sha[:12] in each.message
+        assert newer[:12] not in each.message
+    contents = {run.configuration.content for run in world.fake.runs}
+    assert len(contents) == 1
+    next_plan = replace(world.question(id="i-3", repository={"url": url}), plan_id=PlanId("p-2"))
+    assert newer[:12] in (await done(world, next_plan)).message
+
+
+async def test_x16_a_remote_plan_is_judged_by_what_a_local_one_is(world: World) -> None:
+    remote = (await done(world, world.question(planKey={"env": "PLAN_KEY"}))).results[0]
+    key = Key(b"k" * 32, remote.plan_key_id)
+    assert remote == to_result(parse(json.dumps(UPDATE)), key=key).result
+
+
+async def test_a_sweep_asks_for_the_list_once_in_a_while(world: World) -> None:
+    config = world.question().side.agent_config
+    for seconds in (1, 30, 30):
+        await world.agent.sweep(config, timedelta(minutes=10), frozenset())
+        world.clock.advance(timedelta(seconds=seconds))
+    assert len(world.fake.seen("GET", "/runs")) == 1
+    await world.agent.sweep(config, timedelta(minutes=10), frozenset())
+    assert len(world.fake.seen("GET", "/runs")) == 2

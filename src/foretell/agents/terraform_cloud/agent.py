@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from foretell.agents.terraform_cloud.answer import Secrets
 from foretell.agents.terraform_cloud.client import Client, open_http
 from foretell.agents.terraform_cloud.config import (
+    Access,
     check_unrevealed,
     config_complaints,
     read_access,
@@ -23,7 +24,7 @@ from foretell.agents.terraform_cloud.run import MARK, RunView, owner
 from foretell.agents.terraform_cloud.source import Sources
 from foretell.agents.terraform_cloud.stop import stop
 from foretell.domain.context import DispatchContext, Side
-from foretell.domain.digest import digest
+from foretell.domain.digest import digest, keyed_digest
 from foretell.domain.errors import AgentRejected
 from foretell.domain.plan import InvocationId, JsonObject
 from foretell.domain.result import Leftovers, Outcome, Unsupported
@@ -37,6 +38,7 @@ from foretell.settings import default_cache_dir
 
 HOSTS: Final = ("app.terraform.io", "app.eu.terraform.io")
 """Where a token may be sent without anybody's leave: HCP Terraform's own hosts."""
+SWEEP_EVERY: Final = timedelta(minutes=1)
 _MOST_CLIENTS: Final = 64
 REMOVED: Final = (
     "the target is being removed: what becomes of its Terraform state is not for a plan to say"
@@ -58,6 +60,7 @@ class TerraformCloudAgent(Agent):
         self._tools = tools
         self._transport = transport
         self._outside = Outside(transport)
+        self._swept_at: dict[str, datetime] = {}
         self._clients: OrderedDict[str, Client] = OrderedDict()
         cache = Path(tools.settings.get("cacheDir") or default_cache_dir())
         self._sources = Sources(
@@ -101,6 +104,8 @@ class TerraformCloudAgent(Agent):
     ) -> Leftovers:
         """Ends the open runs of the organization that name an invocation which is not alive."""
         access = read_access(self._tools.secrets.reveal(dict(config)).value)
+        if not self._may_sweep(access):
+            return Leftovers()
         removed, stuck = 0, []
         with Redactor([access.token]).errors():
             client = self._client(access.address, access.token)
@@ -117,6 +122,16 @@ class TerraformCloudAgent(Agent):
                 else:
                     stuck.append(run.id)
         return Leftovers(removed, tuple(stuck))
+
+    def _may_sweep(self, access: Access) -> bool:
+        """The list may be asked 30 times a minute, by everybody: once in a while is enough."""
+        now = self._tools.clock.now()
+        name = digest("tfc-sweep", access.address, access.organization, access.token)
+        last = self._swept_at.get(name)
+        if last is not None and now - last < SWEEP_EVERY:
+            return False
+        self._swept_at[name] = now
+        return True
 
     async def _revealed(self, side: Side) -> Revealed:
         with Redactor(()).errors():
@@ -143,7 +158,8 @@ class TerraformCloudAgent(Agent):
         client = self._clients.pop(name, None)
         if client is None:
             http = open_http(address, token, self._transport)
-            pace = Pace(self._tools.budget, host, token)
+            token_id = keyed_digest("token", self._tools.key, token).partition(":")[2][:16]
+            pace = Pace(self._tools.budget, host, token_id)
             client = Client(http, pace, self._outside, address)
         self._clients[name] = client
         if len(self._clients) > _MOST_CLIENTS:

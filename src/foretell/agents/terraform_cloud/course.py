@@ -1,5 +1,6 @@
 """One invocation's run, from the upload to the answer, one bounded step a call."""
 
+import asyncio
 import random
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -237,7 +238,8 @@ class Course:
 
     async def _result(self, output: Output, view: PlanView) -> tuple[KindResult, list[str]]:
         if output.plan is not None:
-            return from_plan(output.plan, view, self.secrets), [output.note]
+            result = await asyncio.to_thread(from_plan, output.plan, view, self.secrets)
+            return result, [output.note]
         result = from_log(await self._log(view), view, self.secrets)
         counts = ", ".join(f"{number} to {word}" for word, number in view.counts)
         return result, [output.note, LOG_NOTE, counts]

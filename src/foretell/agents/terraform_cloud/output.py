@@ -4,6 +4,7 @@ Whole, then redacted, then not at all: 200 with the body, 204 not yet, 302 or 30
 403 and 404 not for this token, 422 too old a Terraform.
 """
 
+import asyncio
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -75,7 +76,7 @@ async def _read(client: Client, plan_id: str, form: str) -> Plan | Missing:
         case 422:
             return Missing.TOO_OLD
         case 200:
-            return _parsed(answer, attempted)
+            return await asyncio.to_thread(_parsed, answer, attempted)
         case _:
             raise failure(answer, attempted)
 

@@ -6,7 +6,6 @@ HCP Terraform counts 30 requests a second for a user, not for a token's process 
 from datetime import timedelta
 from typing import Final
 
-from foretell.domain.digest import digest
 from foretell.kit.http import Answer
 from foretell.ports import Budget
 
@@ -24,11 +23,13 @@ TOO_MANY: Final = 429
 
 
 class Pace:
-    """The turns of one (host, token)."""
+    """The turns of one host with one token, which `token_id` tells from others.
 
-    def __init__(self, budget: Budget, host: str, token: str) -> None:
-        # The name is stored and measured by: of the token there is only a digest in it.
-        name = f"{host}:{digest('tfc-token', host, token)[-16:]}"
+    The name of the budget is stored, so the token itself has no place in it.
+    """
+
+    def __init__(self, budget: Budget, host: str, token_id: str) -> None:
+        name = f"{host}:{token_id}"
         self._budget = budget
         self.name = f"tfc:{name}"
         self._lists = f"tfc-lists:{name}"
