@@ -342,6 +342,7 @@ async def test_t3_planning_has_a_deadline_of_its_own(world: World) -> None:
     error = await refused(world, queueTimeout="1h", runTimeout="1m")
     assert error.reason == "timeout"
     assert "took too long: 1 min (runTimeout)" in error.message
+    assert error.message.endswith("is still planning; it was stopped")
     assert world.fake.runs[0].ended_as == "canceled"
 
 
@@ -430,6 +431,17 @@ async def test_a_mandatory_no_shows_the_plan_and_is_an_error(world: World) -> No
     assert answer.results[0].has_changes is True
 
 
+async def test_n8_a_part_of_a_failed_plan_is_shown_as_failed(world: World) -> None:
+    world.script(plan={**UPDATE, "errored": True, "applyable": False, "complete": False})
+    answer = await done(world, world.question())
+    assert "the plan failed" in answer.failure
+
+
+async def test_n15_a_plan_that_is_incomplete_says_so(world: World) -> None:
+    world.script(plan={**UPDATE, "complete": False})
+    assert "the plan is incomplete: targeted" in (await done(world, world.question())).message
+
+
 async def test_what_waits_for_a_decision_is_shown_and_ended(world: World) -> None:
     world.script(**through("planning", "policy_override"))
     answer = await done(world, world.question())
@@ -459,6 +471,21 @@ async def test_a_worker_that_died_after_making_the_run_makes_no_second(world: Wo
     outcome, _ = await follow(world, asked, None, attempt=2)
     assert isinstance(outcome, Done)
     assert len(world.fake.runs) == 1
+
+
+async def test_a_run_of_somebody_with_our_message_is_not_taken_for_ours(world: World) -> None:
+    world.script(unpack_looks=1)
+    asked = world.question()
+    unpacking = await world.agent.plan(replace(asked, attempt=1), None)
+    assert isinstance(unpacking, Pending)
+    routes = world.fake._routes
+    (used,) = routes.configurations.values()
+    theirs = replace(used, id="cv-theirs", status="uploaded")
+    message = {"message": "foretell i-1: a look-alike", "plan-only": True}
+    routes._make_run(used.workspace, theirs, message, TOKEN)
+    answer, _ = await follow(world, asked, unpacking.state, attempt=5)
+    assert isinstance(answer, Done)
+    assert used.id in answer.message
 
 
 async def test_p7_no_list_is_asked_for_while_nothing_goes_wrong(world: World) -> None:

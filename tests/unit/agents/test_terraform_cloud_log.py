@@ -25,7 +25,7 @@ def planned(action: str, address: str = "x.a") -> dict[str, Any]:
 
 def test_remove_means_forget_in_a_change_and_destroy_in_the_summary() -> None:
     log = parse_log(lines(planned("remove"), {"type": "change_summary", "changes": {"remove": 2}}))
-    result = from_log(log, PlanView("plan-1"), SECRETS)
+    result = from_log(log, PlanView("plan-1"), SECRETS).result
     (change,) = result.resources
     assert (change.action, change.tags) == (Action.NO_OP, ("remove",))
     assert "will be forgotten" in change.after
@@ -34,7 +34,7 @@ def test_remove_means_forget_in_a_change_and_destroy_in_the_summary() -> None:
 
 def test_a_change_in_the_log_is_a_change_whatever_the_plan_says() -> None:
     log = parse_log(lines(planned("update")))
-    assert from_log(log, PlanView("p", has_changes=None), SECRETS).has_changes is True
+    assert from_log(log, PlanView("p", has_changes=None), SECRETS).result.has_changes is True
 
 
 @pytest.mark.parametrize("says", [None, False, True])
@@ -42,19 +42,21 @@ def test_without_a_change_in_the_log_the_server_decides_and_nobody_guesses(
     says: bool | None,
 ) -> None:
     log = parse_log(lines({"type": "change_summary", "changes": {"add": 0}}))
-    assert from_log(log, PlanView("p", has_changes=says), SECRETS).has_changes is says
+    assert from_log(log, PlanView("p", has_changes=says), SECRETS).result.has_changes is says
 
 
 def test_n18_counts_that_are_not_there_are_not_zero() -> None:
-    assert from_log(parse_log(b""), PlanView("p"), SECRETS).has_changes is None
-    assert from_log(parse_log(b""), PlanView("p", counts=(("create", 2),)), SECRETS).has_changes
+    assert from_log(parse_log(b""), PlanView("p"), SECRETS).result.has_changes is None
+    assert from_log(
+        parse_log(b""), PlanView("p", counts=(("create", 2),)), SECRETS
+    ).result.has_changes
 
 
 def test_an_output_alone_is_a_change() -> None:
     outputs = {"a": {"action": "update"}, "b": {"action": "noop"}, "c": {}}
     log = parse_log(lines({"type": "outputs", "outputs": outputs}))
     assert log.outputs == 1
-    assert from_log(log, PlanView("p"), SECRETS).has_changes is True
+    assert from_log(log, PlanView("p"), SECRETS).result.has_changes is True
 
 
 def test_a_read_and_a_no_op_are_no_changes() -> None:

@@ -11,7 +11,7 @@ from foretell.domain.result import Action, KindResult, ResourceChange
 from foretell.formats.redact.redactor import Redactor, Rules
 from foretell.formats.tfplan.plan import Plan
 from foretell.formats.tfplan.result import PLAN_KIND, to_result
-from foretell.formats.tfplan.verdict import UNKNOWN_RUN, Run
+from foretell.formats.tfplan.verdict import UNKNOWN_RUN, Run, Verdict, Word
 
 _ACTIONS: Final = {
     "create": Action.ADD,
@@ -46,19 +46,41 @@ class Secrets:
         return Redactor(self.rules(), ()).text(text)
 
 
-def from_plan(plan: Plan, view: PlanView, secrets: Secrets) -> KindResult:
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Fit to be stored and shown. `failure`: there is a result, and it is one of a failed plan."""
+
+    result: KindResult
+    notes: tuple[str, ...] = ()
+    failure: str = ""
+
+
+def from_plan(plan: Plan, view: PlanView, secrets: Secrets) -> Answer:
     """The result of the plan as JSON; what its redacted form can't prove the server says."""
     run = UNKNOWN_RUN
     if plan.partial_form and view.has_changes is not None:
         run = Run(exit_code=2 if view.has_changes else 0)
-    return to_result(plan, key=secrets.key, rules=secrets.rules(), run=run).result
+    made = to_result(plan, key=secrets.key, rules=secrets.rules(), run=run)
+    errored = made.verdict.word is Word.ERRORED
+    failure = "the plan failed, and what there is of it is a part" if errored else ""
+    return Answer(made.result, tuple(_notes(made.verdict)), failure)
 
 
-def from_log(log: PlanLog, view: PlanView, secrets: Secrets) -> KindResult:
+def _notes(verdict: Verdict) -> Iterator[str]:
+    if verdict.incomplete_because:
+        yield f"the plan is incomplete: {', '.join(verdict.incomplete_because)}"
+    if verdict.word is Word.NEEDS_ATTENTION:
+        yield "the plan holds actions that are not known here, or does not prove that it has none"
+    if verdict.drift_count:
+        yield f"{verdict.drift_count} objects were changed outside of the configuration"
+    yield from verdict.notes
+
+
+def from_log(log: PlanLog, view: PlanView, secrets: Secrets) -> Answer:
     """What changes, without values: a log may hold secrets that nothing marks."""
     resources = tuple(_resources(log, secrets))
     text = "".join(change.after for change in resources)
-    return KindResult(
+    result = KindResult(
         kind=PLAN_KIND,
         current="",
         proposed=text,
@@ -67,6 +89,8 @@ def from_log(log: PlanLog, view: PlanView, secrets: Secrets) -> KindResult:
         additions=len(resources),
         resources=resources,
     )
+    counts = ", ".join(f"{number} to {word}" for word, number in view.counts)
+    return Answer(result, tuple(filter(None, (LOG_NOTE, counts))))
 
 
 def _has_changes(log: PlanLog, view: PlanView) -> bool | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, assert_never
 
-from foretell.agents.terraform_cloud.answer import LOG_NOTE, Secrets, from_log, from_plan
+from foretell.agents.terraform_cloud.answer import Answer, Secrets, from_log, from_plan
 from foretell.agents.terraform_cloud.client import Client, Workspace
 from foretell.agents.terraform_cloud.config import TerraformCloudConfig
 from foretell.agents.terraform_cloud.judged import Judged, read_judged
@@ -21,7 +21,7 @@ from foretell.agents.terraform_cloud.variables import run_variables
 from foretell.domain.context import DispatchContext, Side
 from foretell.domain.errors import AgentRejected, AgentUnavailable
 from foretell.domain.plan import JsonObject
-from foretell.domain.result import Done, KindResult, Outcome, Pending, Phase
+from foretell.domain.result import Done, Outcome, Pending, Phase
 from foretell.ports import Clock
 
 OUTPUT_FOR: Final = timedelta(seconds=60)
@@ -57,7 +57,7 @@ class Course:
     async def _begin(self, progress: Progress) -> Outcome:
         workspace = await self._workspace()
         if not progress.is_first(self.context.attempt):
-            found = await self.find_run(workspace.id)
+            found = await self.find_run(workspace.id, progress.configuration)
             if found is not None:
                 return self._made(progress, found)
         if not progress.configuration:
@@ -83,13 +83,17 @@ class Course:
             raise AgentRejected(f"workspace {workspace.name}: {MAY_NOT_PLAN}")
         return workspace
 
-    async def find_run(self, workspace_id: str) -> RunView | None:
-        """The run of this invocation that an earlier call made, without living to tell."""
+    async def find_run(self, workspace_id: str, configuration: str = "") -> RunView | None:
+        """The run of this invocation that an earlier call made, without living to tell.
+
+        Of the `configuration` where that is known: anybody may give a run such a message.
+        """
         mark = marker(self.context.invocation_id)
         async for run in self.client.runs(
             f"workspaces/{workspace_id}", mark.removesuffix(":"), only_open=False
         ):
-            if run.message.startswith(mark) and run.stage is not Stage.CANCELLED:
+            ours = run.message.startswith(mark) and configuration in ("", run.configuration)
+            if ours and run.stage is not Stage.CANCELLED:
                 return run
         return None
 
@@ -188,8 +192,8 @@ class Course:
         limit = self.config.queue_timeout if queued else self.config.run_timeout
         left = limit - since(progress.made_at if queued else progress.left_queue_at, now)
         if left <= timedelta(0):
-            await stop(self.client, run.id)
-            raise AgentRejected(_late(run, limit, queued=queued), reason="timeout")
+            ended = await stop(self.client, run.id)
+            raise AgentRejected(_late(run, limit, queued=queued, ended=ended), reason="timeout")
         after = min(pause(progress.polls, queued=queued), left)
         progress = progress.moved(polls=progress.polls + 1, status=run.status)
         return self._pending(progress, after, f"run {run.id} is {run.status}")
@@ -230,19 +234,21 @@ class Course:
         if output is None:
             return self._pending(progress, _SOON, f"run {run.id}: its plan is being written")
         judged = await read_judged(self.client, run)
-        result, told = await self._result(output, run.plan)
+        answer = await self._answer(output, run.plan)
         await self.client.archive_configuration(progress.configuration)
-        notes = [note, *told, *_judgements(run, judged), self._place(progress, run)]
-        message = self.secrets.text("; ".join(each for each in notes if each))
-        return Done((result,), message, self._phases(progress), failure)
+        notes = [note, output.note, *answer.notes, *_judgements(run, judged)]
+        told = "; ".join(each for each in (*notes, self._place(progress, run)) if each)
+        return Done(
+            results=(answer.result,),
+            message=self.secrets.text(told),
+            phases=self._phases(progress),
+            failure=failure or answer.failure,
+        )
 
-    async def _result(self, output: Output, view: PlanView) -> tuple[KindResult, list[str]]:
+    async def _answer(self, output: Output, view: PlanView) -> Answer:
         if output.plan is not None:
-            result = await asyncio.to_thread(from_plan, output.plan, view, self.secrets)
-            return result, [output.note]
-        result = from_log(await self._log(view), view, self.secrets)
-        counts = ", ".join(f"{number} to {word}" for word, number in view.counts)
-        return result, [output.note, LOG_NOTE, counts]
+            return await asyncio.to_thread(from_plan, output.plan, view, self.secrets)
+        return from_log(await self._log(view), view, self.secrets)
 
     async def _log(self, plan: PlanView | None) -> PlanLog:
         url = plan.log_url if plan else ""
@@ -269,16 +275,17 @@ def pause(polls: int, *, queued: bool) -> timedelta:
     return timedelta(seconds=min(1.5 ** min(polls, 20), longest) * random.uniform(0.8, 1.2))
 
 
-def _late(run: RunView, limit: timedelta, *, queued: bool) -> str:
-    minutes = limit.total_seconds() / 60
+def _late(run: RunView, limit: timedelta, *, queued: bool, ended: bool) -> str:
+    minutes = f"{limit.total_seconds() / 60:g} min"
+    end = "it was stopped" if ended else "it could not be stopped"
     if queued:
         return (
-            f"run {run.id} was queued too long: {minutes:g} min (queueTimeout) and it is still "
-            f"{run.status}; the organization runs so many at once and no more. It was stopped"
+            f"run {run.id} was queued too long: after {minutes} (queueTimeout) it is still "
+            f"{run.status}; the organization runs so many at once and no more; {end}"
         )
     return (
-        f"run {run.id} took too long: {minutes:g} min (runTimeout) since it left the queue, and it "
-        f"is {run.status}. It was stopped"
+        f"run {run.id} took too long: {minutes} (runTimeout) after it left the queue it is still "
+        f"{run.status}; {end}"
     )
 
 

@@ -60,7 +60,7 @@ async def read_output(client: Client, plan_id: str, *, wait: bool) -> Output | N
         return Output(redacted, f"{_TOLD[whole]}: shown in its redacted form, without a plan hash")
     if redacted is Missing.NOT_YET and wait:
         return None
-    return Output(None, f"{_TOLD[whole]}, and neither can its redacted form")
+    return Output(None, f"{_TOLD[whole]}, and there is no redacted form of it either")
 
 
 async def _read(client: Client, plan_id: str, form: str) -> Plan | Missing:
