@@ -72,7 +72,8 @@ class Route:
 
 def invalid(field: str, message: str) -> Refused:
     """GitHub's 422."""
-    return Refused(422, "Validation Failed", [{"field": field, "message": message}])
+    problem = {"resource": "Record", "code": "custom", "field": field, "message": message}
+    return Refused(422, "Validation Failed", [problem])
 
 
 def paged(
