@@ -48,8 +48,8 @@ async def test_a_check_says_what_differs_and_why_it_failed(shown: Showing) -> No
         target("us", status=Status.ERRORED, message="no such <chart>"),
     )
     by_name = {one.name.split(" / ")[-1]: one.output for one in shown.fake.checks.values()}
-    assert "**no\\-fridays** on production / eu: not today" in by_name["eu"]["summary"]
-    assert "#### argo \\(argo\\-cd\\)\n\n**manifest** \\+1 \\-1\n" in by_name["eu"]["text"]
+    assert "**no-fridays** on production / eu: not today" in by_name["eu"]["summary"]
+    assert "#### argo (argo-cd)\n\n**manifest** +1 -1\n" in by_name["eu"]["text"]
     assert "```diff\n" in by_name["eu"]["text"]
     assert "+image: v2" in by_name["eu"]["text"]
     assert "no such &lt;chart&gt;" in by_name["us"]["summary"]

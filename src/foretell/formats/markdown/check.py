@@ -196,7 +196,7 @@ def _while_fitting(parts: Sequence[str], room: int) -> Iterator[str]:
 
 
 def _kind_head(result: KindState) -> str:
-    counts = f" \\+{result.additions} \\-{result.deletions}" if result.diff else ""
+    counts = f" +{result.additions} -{result.deletions}" if result.diff else ""
     return f"**{inline(result.kind or 'Manifest')}**{counts}"
 
 

@@ -9,7 +9,8 @@ import re
 TEXT_LIMIT = 500
 """Longest name or message in a comment, in characters: a longer one ends with an ellipsis."""
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~$-])")
+# What is markup anywhere, and what is only at the beginning of a line: a heading, a list.
+_SPECIAL = re.compile(r"([\\`*_\[\]|~$]|^[-+#]|^\d+(?=[.)](?:\s|$)))")
 # What GitHub links or announces whatever is before it: a person, an issue, an address.
 _ALIVE = re.compile(r"(@|#|:(?=//)|\bwww(?=\.)|\bGH-(?=\d))", re.IGNORECASE)
 # Controls, halves of characters, and what turns the direction of text around.
@@ -45,7 +46,12 @@ def code(text: str) -> str:
 
 def inline(text: str) -> str:
     """`text` as plain words: no markup, no HTML, nobody is mentioned, nothing is linked."""
-    return _SPECIAL.sub(r"\\\1", words(text))
+    return _SPECIAL.sub(_escaped, words(text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    # Of a numbered list it is the point after the number that can be escaped.
+    return f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}"
 
 
 def words(text: str) -> str:
