@@ -1,7 +1,7 @@
 """When to show how far a plan has come: at once, then ever more seldom.
 
 A job that waits is not put off by a later one, so many targets that settle make one update. The
-pace slows down with the plan's age: half an hour is some nine updates, and a burst of pull requests
+pace slows down with the plan's age: half an hour is some seven updates, and a burst of pull requests
 leaves room for the final states under the limits of whoever shows them.
 """
 
@@ -26,4 +26,4 @@ def progress_report(plan: Plan, now: datetime) -> list[Job]:
         return []
     if plan.fanned_out_at is None:
         return [Job(Step.REPORT, plan.id, after=FIRST)]
-    return [Job(Step.REPORT, plan.id, after=max(now - plan.created_at, SOONEST))]
+    return [Job(Step.REPORT, plan.id, after=max(2 * (now - plan.created_at), SOONEST))]
