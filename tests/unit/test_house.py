@@ -48,6 +48,8 @@ DOORS: dict[str, tuple[str, ...]] = {
     "fastapi": ("api/", "web/", "auth/"),
     "starlette": ("api/", "web/", "auth/"),
     "typer": ("cli/",),
+    "jwt": ("auth/", "reporters/", "testing/"),
+    "cryptography": ("auth/", "reporters/", "testing/"),
     "kopf": ("controller/",),
     "lightkube": ("controller/",),
     "kubernetes": ("controller/",),
