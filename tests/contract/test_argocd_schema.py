@@ -27,24 +27,23 @@ def schema() -> Answers:
     return replace(found, document={**found.document, "paths": paths})
 
 
-class Listening:
+Heard = list[tuple[httpx.Request, int, Any]]
+
+
+def listening(argocd: FakeArgoCD, heard: Heard) -> httpx.MockTransport:
     """The fake's app, with every answer kept beside its request."""
+    wire = httpx.ASGITransport(app=argocd.app)
 
-    def __init__(self, argocd: FakeArgoCD) -> None:
-        self._transport = httpx.ASGITransport(app=argocd.app)
-        self.heard: list[tuple[httpx.Request, int, Any]] = []
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        answer = await self._transport.handle_async_request(request)
+    async def answered(request: httpx.Request) -> httpx.Response:
+        answer = await wire.handle_async_request(request)
         await answer.aread()
-        self.heard.append((request, answer.status_code, answer.json()))
+        heard.append((request, answer.status_code, answer.json()))
         return answer
 
-    async def aclose(self) -> None:
-        await self._transport.aclose()
+    return httpx.MockTransport(answered)
 
 
-async def _calls(argocd: FakeArgoCD) -> Listening:
+async def _calls(argocd: FakeArgoCD) -> Heard:
     """What plans of an original, a new one and one of several sources, an error and a sweep say."""
     repository = argocd.repository(URL)
     chart = Chart(
@@ -56,10 +55,10 @@ async def _calls(argocd: FakeArgoCD) -> Listening:
     await argocd.deploy(an_application("web", sources[0]))
     await argocd.deploy(an_application("both", *sources))
     heads = [{**source, "targetRevision": "head"} for source in sources]
-    listening = Listening(argocd)
+    heard: Heard = []
     config = {"serverUrl": "https://argo.example.test", "apiKey": {"env": "TOKEN"}}
     async with agent_tools(environ={"TOKEN": TOKEN}) as tools:
-        agent = ArgoCdAgent(tools, transport=listening)
+        agent = ArgoCdAgent(tools, transport=listening(argocd, heard))
         wanted = [an_application("web", heads[0]), an_application("both", *heads)]
         wanted += [an_application("new", heads[0])]
         for template in wanted:
@@ -71,22 +70,22 @@ async def _calls(argocd: FakeArgoCD) -> Listening:
             await ask(agent, a_context("argo-cd", current=None, proposed=side, plan="p-2"))
         await agent.sweep({**config, "apiKey": TOKEN}, agent.timeout, frozenset())
         await agent.close()
-    return listening
+    return heard
 
 
 @pytest.fixture
-async def heard() -> list[tuple[httpx.Request, int, Any]]:
-    return (await _calls(FakeArgoCD({TOKEN: ADMIN}))).heard
+async def heard() -> Heard:
+    return await _calls(FakeArgoCD({TOKEN: ADMIN}))
 
 
-async def test_every_answer_is_as_published(schema: Answers, heard: list[Any]) -> None:
+async def test_every_answer_is_as_published(schema: Answers, heard: Heard) -> None:
     assert len(heard) > 15
     for request, status, body in heard:
         path = request.url.raw_path.decode()
         assert schema.problems(request.method, path, status, body) == [], path
 
 
-async def test_every_request_is_as_published(schema: Answers, heard: list[Any]) -> None:
+async def test_every_request_is_as_published(schema: Answers, heard: Heard) -> None:
     for request, _, _ in heard:
         path, call = request.url.raw_path.decode(), _call(schema, request)
         assert schema.request_problems(request.method, path, _body(request)) == []

@@ -10,6 +10,7 @@ import pytest
 
 from foretell.agents.argocd.client import ArgoCD, connect
 from foretell.agents.argocd.gate import Gate
+from foretell.agents.argocd.wire import Wire
 from foretell.domain.errors import Forbidden, InvalidRequest, NotFound, Unavailable
 from foretell.kit.http import Http, Options, Patience
 
@@ -30,7 +31,8 @@ class Server:
             patience=Patience(attempts=1),
             transport=httpx.MockTransport(self._reply),
         )
-        return ArgoCD(Http("https://argo.example.test/base", options), Gate(4), sleep=self._sleep)
+        http = Http("https://argo.example.test/base", options)
+        return ArgoCD(Wire(http, Gate(4), sleep=self._sleep))
 
     def _reply(self, request: httpx.Request) -> httpx.Response:
         self.seen.append(request)

@@ -30,6 +30,8 @@ _WAIT_FOR = timedelta(seconds=2)
 """How long one call waits: most renders are faster, and a slow one holds no worker."""
 _ASK_AGAIN_AFTER = timedelta(seconds=1)
 _GRACE = timedelta(minutes=1)
+_OPENED_AT_ONCE = 8
+"""Configs that are read at once: the first targets render while those of the last are read."""
 _SERVER_KEYS = ("serverUrl", "apiKey", "caFile", "concurrency", "timeout")
 
 
@@ -53,6 +55,7 @@ class ArgoCdAgent(Agent):
         self._renderer = Renderer(tools.renders)
         self._planner = Planner(tools, self._renderer)
         self._work = Work[Done]()
+        self._desk = asyncio.Semaphore(_OPENED_AT_ONCE)
 
     def config_complaints(self, config: JsonObject, *, partial: bool) -> Sequence[Complaint]:
         """What is wrong with `config`; see `docs/agents/argo-cd.md`."""
@@ -114,13 +117,14 @@ class ArgoCdAgent(Agent):
         await self._servers.close()
 
     async def _answer(self, context: DispatchContext, asked_at: datetime) -> Done:
-        opened = await open_side(context.side, self._tools)
+        async with self._desk:
+            opened = await open_side(context.side, self._tools)
         with told_by(opened.redactor):
             server = self._servers.find(opened.config)
         question = self._question(context, opened, server, asked_at)
         left = opened.config.timeout - (self._tools.clock.now() - asked_at)
         try:
-            async with asyncio.timeout(max(left, timedelta(0)).total_seconds()):
+            async with asyncio.timeout(max(left, timedelta(0)).total_seconds()), server.room:
                 return await self._planner.plan(context, opened, server, question)
         except TimeoutError:
             seconds = int(opened.config.timeout.total_seconds())

@@ -4,10 +4,8 @@ Source: `assets/swagger.json` of argoproj/argo-cd; errors are those of gRPC behi
 (`{"code": 5, "message": …}`), by HTTP status as grpc-gateway maps them.
 """
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from datetime import timedelta
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from pydantic import ValidationError
@@ -22,38 +20,15 @@ from foretell.agents.argocd.documents import (
     Version,
 )
 from foretell.agents.argocd.gate import Gate
-from foretell.agents.argocd.refusal import is_overload, refusal
-from foretell.domain.errors import InvalidRequest, NotFound, Unavailable
+from foretell.agents.argocd.refusal import refusal
+from foretell.agents.argocd.wire import PATIENCE, Call, Pace, Wire
+from foretell.domain.errors import InvalidRequest, NotFound
 from foretell.domain.plan import JsonObject
-from foretell.kit.http import Answer, Http, Options, Patience
+from foretell.kit.http import Http, Options
 
 D = TypeVar("D", bound=Document)
 
-ATTEMPTS = 8
-"""How often a call is sent to a server that is away or has too much to do, with pauses between."""
-PATIENCE = Patience(read_for=timedelta(seconds=90), attempts=1)
-"""Argo CD gives its renderer 60 s. Attempts are counted here, where the gate sees each of them."""
 Query = Sequence[tuple[str, str]]
-
-
-class Pace(Protocol):
-    """The rate at which renders are asked for, shared with whoever else asks this server."""
-
-    async def take(self) -> None:
-        """Waits for the next turn."""
-
-    async def hold(self, wait_for: timedelta) -> None:
-        """The server asked for a pause: nobody has a turn before it is over."""
-
-
-class Freely(Pace):
-    """The pace of those who share a server with nobody."""
-
-    async def take(self) -> None:
-        """At once."""
-
-    async def hold(self, wait_for: timedelta) -> None:
-        """Whoever was refused waits by itself."""
 
 
 class ArgoCD:
@@ -64,22 +39,12 @@ class ArgoCD:
     missing Application is told from a forbidden one only where `project` is given.
     """
 
-    def __init__(
-        self,
-        http: Http,
-        gate: Gate,
-        *,
-        pace: Pace | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
-        self._http = http
-        self._gate = gate
-        self._pace = pace or Freely()
-        self._sleep = sleep
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
 
     async def close(self) -> None:
         """Close every connection."""
-        await self._http.close()
+        await self._wire.close()
 
     async def __aenter__(self) -> "ArgoCD":
         return self
@@ -144,10 +109,9 @@ class ArgoCD:
         3.1; older ones do not know it and ignore it.
         """
         query = _given(*_where(project, namespace), ("noCache", "true" if no_cache else ""))
-        await self._pace.take()
-        return await self._read(
-            Manifests, f"{_application(name)}/manifests", query=query + _revisions(revision)
-        )
+        path = f"{_application(name)}/manifests"
+        found = await self._json("GET", path, query=query + _revisions(revision), renders=True)
+        return self._one(Manifests, found)
 
     async def source_type(
         self, source: JsonObject, *, name: str, project: str, index: int = 0
@@ -159,8 +123,8 @@ class ArgoCD:
         """
         address = quote(str(source.get("repoURL", "")), safe="")
         body = {"source": source, "appName": name, "appProject": project, "sourceIndex": index}
-        await self._pace.take()
-        found = await self._json("POST", f"api/v1/repositories/{address}/appdetails", body=body)
+        path = f"api/v1/repositories/{address}/appdetails"
+        found = await self._json("POST", path, body=body, renders=True)
         return self._one(SourceDetails, found).type
 
     async def application_sets(self, *, projects: Sequence[str] = ()) -> list[ApplicationSet]:
@@ -181,39 +145,20 @@ class ArgoCD:
     async def _read(self, kind: type[D], path: str, *, query: Query = ()) -> D:
         return self._one(kind, await self._json("GET", path, query=query))
 
-    async def _json(self, method: str, path: str, *, query: Query = (), body: Any = None) -> Any:
-        answer = await self._answer(method, path, query, body)
-        if answer.status >= 300:
-            raise refusal(f"{method} /{path}", answer, self._http.masked)
-        return answer.json()
-
-    async def _answer(self, method: str, path: str, query: Query, body: Any) -> Answer:
-        """Everything here may be sent twice: creating is an upsert, deleting twice is once."""
+    async def _json(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query = (),
+        body: Any = None,
+        renders: bool = False,
+    ) -> Any:
         target = f"{path}?{urlencode(query)}" if query else path
-        for attempt in range(ATTEMPTS - 1):
-            answer = await self._try(method, target, body)
-            if answer is not None and not is_overload(answer):
-                return answer
-            await self._rest(attempt, answer)
-        async with self._gate.turn():
-            return await self._http.request(method, target, body=body, idempotent=True)
-
-    async def _try(self, method: str, target: str, body: Any) -> Answer | None:
-        """None: no answer came."""
-        async with self._gate.turn() as turn:
-            try:
-                answer = await self._http.request(method, target, body=body, idempotent=True)
-            except Unavailable:
-                return None
-            turn.refused = is_overload(answer)
-            return answer
-
-    async def _rest(self, attempt: int, answer: Answer | None) -> None:
-        asked = answer.headers.get("retry-after") if answer else None
-        pause = PATIENCE.pause(attempt, asked)
-        if asked is not None:
-            await self._pace.hold(timedelta(seconds=pause))
-        await self._sleep(pause)
+        answer = await self._wire.answer(Call(method, target, body, renders))
+        if answer.status >= 300:
+            raise refusal(f"{method} /{path}", answer, self._wire.masked)
+        return answer.json()
 
     def _one(self, kind: type[D], value: Any) -> D:
         try:
@@ -248,7 +193,7 @@ def connect(
         patience=PATIENCE,
         transport=transport,
     )
-    return ArgoCD(Http(address, options), gate or Gate(40), pace=pace)
+    return ArgoCD(Wire(Http(address, options), gate or Gate(40), pace=pace))
 
 
 def _application(name: str) -> str:

@@ -1,4 +1,4 @@
-"""How many calls to one server run at once: fewer when it refuses, more again when it does not."""
+"""How many renders one server makes at once: fewer when it refuses, more again when it copes."""
 
 import asyncio
 from collections import deque

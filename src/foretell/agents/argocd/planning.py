@@ -31,6 +31,8 @@ from foretell.ports import AgentTools, Clock
 
 T = TypeVar("T")
 _CURRENT = "the current side: "
+_SMALL = 64 * 1024
+"""Characters that are compared sooner than another thread has begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class Planner:
             if original is None:
                 told = f"there is no Application {opened.wanted.name} yet: everything is an add"
                 return Found(State(), told)
-            ask, told = current_ask(question, original)
+            ask, told = current_ask(question, original, opened.wanted.name)
             rendered = await self._rendered(server, ask, sources_of(original.spec))
         if original.name != opened.wanted.name:
             told += f"; the Application is renamed from {original.name} to {opened.wanted.name}"
@@ -168,6 +170,8 @@ class Planner:
         )
 
         async def compared() -> Answer:
+            if sum(len(each.text) for each in texts) < _SMALL:
+                return manifest_answer(current, proposed, terms)
             return await asyncio.to_thread(manifest_answer, current, proposed, terms)
 
         return await self._tools.renders.once(key, compared)

@@ -62,14 +62,11 @@ class Renderer:
         match ask.by:
             case OfExisting() as by:
                 with self._listed(None):
-                    async with server.room:
-                        RENDERS.labels(of="original").inc()
-                        return as_rendered(await manifests(server.client, by, ask.expected))
+                    RENDERS.labels(of="original").inc()
+                    return as_rendered(await manifests(server.client, by, ask.expected))
             case OfTemporary() as by:
                 with self._listed(by.invocation_id):
-                    async with server.room:
-                        self._check_wanted(by)
-                        return await self._temporary(server.client, by, ask.expected)
+                    return await self._temporary(server.client, by, ask.expected)
             case _:
                 assert_never(ask.by)
 

@@ -6,9 +6,10 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from foretell.agents.argocd.client import ArgoCD, Pace, connect
+from foretell.agents.argocd.client import ArgoCD, connect
 from foretell.agents.argocd.config import ArgoCdConfig
 from foretell.agents.argocd.gate import Gate
+from foretell.agents.argocd.wire import Pace
 from foretell.ports import AgentTools, Budget
 
 RENDERS_PER_SECOND = 50.0
@@ -17,8 +18,9 @@ RENDERS_PER_SECOND = 50.0
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """`room` bounds how many Applications of ours are there at once; a little over what the gate
-    lets through, so that making and deleting them does not keep renders waiting."""
+    """`room` bounds how many targets are planned at once, so that the first render while the last
+    are still looked up; a little over what the gate lets through, so that the next are ready when
+    renders end."""
 
     address: str
     client: ArgoCD

@@ -70,14 +70,18 @@ def proposed_ask(
     sources = _renamed(wanted, sources_of(wanted.spec), types, original)
     project, by = question.project(wanted), _spared(question, wanted, original)
     if by is None:
-        by = _temporary(question, wanted, sources, PROPOSED)
+        name = question.temporary(wanted.name, PROPOSED)
+        by = _temporary(question, wanted, sources, name)
     else:
         project = wanted.project
     return Ask(_key(question, wanted, project, sources, types, by), by, _expected(sources))
 
 
-def current_ask(question: Question, original: Application) -> tuple[Ask, str]:
-    """The original as it is synced, else as it is wanted now; and in words which of them."""
+def current_ask(question: Question, original: Application, called: str) -> tuple[Ask, str]:
+    """The original as it is synced, else as it is wanted now; and in words which of them.
+
+    `called`: what its successor is called, after which a temporary Application of it is, too.
+    """
     wanted, revisions = as_wanted(original), synced_revisions(original)
     sources = sources_of(original.spec)
     types = types_of(sources, original)
@@ -85,14 +89,18 @@ def current_ask(question: Question, original: Application) -> tuple[Ask, str]:
         pairs = zip(sources, revisions, strict=True)
         sources = [{**source, "targetRevision": revision} for source, revision in pairs]
     renamed = _renamed(wanted, sources, types, original)
-    by = _pinned(question, wanted, renamed, revisions)
+    by = _pinned(question, wanted, renamed, revisions, called)
     project = question.project(wanted) if isinstance(by, OfTemporary) else wanted.project
     key = _key(question, wanted, project, renamed, types, by)
     return Ask(key, by, _expected(sources)), _told(original.name, sources, revisions)
 
 
 def _pinned(
-    question: Question, wanted: Desired, sources: list[JsonMap], revisions: list[str] | None
+    question: Question,
+    wanted: Desired,
+    sources: list[JsonMap],
+    revisions: list[str] | None,
+    called: str,
 ) -> By:
     """A server up to 3.1 at least keeps the revisions that it is asked for several sources at.
 
@@ -106,7 +114,7 @@ def _pinned(
         return OfExisting(wanted.name, wanted.project, wanted.namespace, revisions[0])
     if revisions == [source.get("targetRevision") for source in sources_of(wanted.spec)]:
         return existing
-    return _temporary(question, wanted, sources, CURRENT)
+    return _temporary(question, wanted, sources, question.temporary(called, CURRENT))
 
 
 def _spared(question: Question, wanted: Desired, original: Application | None) -> By | None:
@@ -119,9 +127,9 @@ def _spared(question: Question, wanted: Desired, original: Application | None) -
 
 
 def _temporary(
-    question: Question, wanted: Desired, sources: list[JsonMap], side: str
+    question: Question, wanted: Desired, sources: list[JsonMap], name: str
 ) -> OfTemporary:
-    name, project = question.temporary(wanted.name, side), question.project(wanted)
+    project = question.project(wanted)
     document = temporary_application(
         name,
         wanted,
