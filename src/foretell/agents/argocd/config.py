@@ -1,6 +1,6 @@
 """The `config` of a job agent of type `argo-cd`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -78,7 +78,7 @@ def rejected(found: Sequence[Complaint]) -> AgentRejected:
 
 def config_complaints(config: JsonObject, *, partial: bool) -> list[Complaint]:
     """What is wrong with a config that was not rendered yet; below `template` all is allowed."""
-    known = {key: value for key, value in config.items() if not is_open(value)}
+    known = {key: value for key, value in config.items() if not _is_unknown(value)}
     found = _plain_secrets(config)
     try:
         ArgoCdConfig.model_validate({**known, "apiKey": "a reference"})
@@ -91,6 +91,12 @@ def config_complaints(config: JsonObject, *, partial: bool) -> list[Complaint]:
     if "apiKey" not in config and not partial:
         found.append(Complaint(("apiKey",), "expected a reference: {file: PATH} or {env: NAME}"))
     return found
+
+
+def _is_unknown(value: Any) -> bool:
+    """`revision` is a map whose values may be templates."""
+    below = value.values() if isinstance(value, Mapping) else ()
+    return is_open(value) or any(map(is_open, below))
 
 
 def _plain_secrets(config: JsonObject) -> list[Complaint]:
