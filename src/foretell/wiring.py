@@ -84,8 +84,10 @@ async def open_backend(settings: Settings, *, trusted: bool = False) -> AsyncIte
         own = settings.for_agents(trusted=trusted)
         clock, ids, selectors = SystemClock(), RandomIds(), CelSelectors()
         shared = (clock, secrets, templates, SharedRenders(), store.budget, key)
-        agents = Registry(lambda type: AgentTools(*shared, own))
-        async with open_github(settings, store.budget) as github:
+        async with (
+            Registry(lambda type: AgentTools(*shared, own)) as agents,
+            open_github(settings, store.budget) as github,
+        ):
             told = reporters(settings, store, github, key)
             forge = GithubForge(github) if github else None
             tasks = Tasks(store, agents, validator, told, selectors, secrets, clock, ids, forge)

@@ -1,12 +1,17 @@
 """The agents that are installed, found by entry point; a broken one stops nobody else."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
+from typing import Self
+
+import structlog
 
 from foretell.kit.scrub import scrub
 from foretell.ports import Agent, AgentTools
 
 GROUP = "foretell.agents"
+_log = structlog.get_logger()
 
 
 class Registry:
@@ -34,6 +39,22 @@ class Registry:
     def problems(self) -> Mapping[str, str]:
         """Entry points that could not be loaded, and why."""
         return dict(self._problems)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes every agent; one that can't keeps no other from it."""
+        agents = list(self._agents.items())
+        found = await asyncio.gather(
+            *(agent.close() for _, agent in agents), return_exceptions=True
+        )
+        for (type, _), error in zip(agents, found, strict=True):
+            if error is not None:
+                _log.warning("agent.not_closed", type=type, error=scrub(str(error)))
 
     def _add(self, point: EntryPoint, tools_for: Callable[[str], AgentTools]) -> None:
         if point.name in self._agents:

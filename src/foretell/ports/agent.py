@@ -51,6 +51,9 @@ class Agent(ABC):
         """Remove what dead invocations left behind, never what belongs to a live one."""
         return Leftovers()
 
+    async def close(self) -> None:  # noqa: B027 (most agents hold nothing)
+        """The process ends: stop what runs, remove what it left on the other side, let go."""
+
 
 class Agents(Protocol):
     """The agents that are installed; a broken plug-in is a problem to report, never fatal."""

@@ -85,3 +85,27 @@ async def test_our_own_agents_are_installed(tools: AgentTools) -> None:
     found = Registry(lambda type: tools)
     assert {"helm", "test-runner"} <= set(found.types())
     assert found.problems() == {}
+
+
+class Holds(Good):
+    type = "holds"
+    closed = False
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+class CannotLetGo(Good):
+    type = "cannot-let-go"
+
+    async def close(self) -> None:
+        raise RuntimeError("no")
+
+
+async def test_every_agent_is_closed_whatever_another_does(tools: AgentTools) -> None:
+    points = (point("cannot-let-go", "CannotLetGo"), point("holds", "Holds"))
+    async with registry(tools, *points) as found:
+        agent = found.find("holds")
+        assert isinstance(agent, Holds)
+        assert not agent.closed
+    assert agent.closed
