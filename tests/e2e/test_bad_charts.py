@@ -19,7 +19,7 @@ WRONG = {
     "failing": "wrong password",
     "large": "printed more than",
     "missing": "charts/nowhere",
-    "elsewhere": "chart_roots",
+    "elsewhere": "FORETELL_CHART_ROOTS",
     "revision": "nowhere",
     "undefined": "nowhere",
     "loop": "",

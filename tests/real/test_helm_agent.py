@@ -428,12 +428,12 @@ async def test_on_a_server_only_the_roots_are_read(
         {"chart": "charts/web", "repoURL": f"file://{charts.folder}"},
     ):
         error = await refused(tools, None, config)
-        assert "chart_roots" in error.message
+        assert "FORETELL_CHART_ROOTS" in error.message
     roots = tmp_path / "roots"
     roots.mkdir()
     (roots / "way-out").symlink_to(charts.folder)
     error = await refused(tools, None, {"chart": "way-out/charts/web"})
-    assert "chart_roots" in error.message
+    assert "FORETELL_CHART_ROOTS" in error.message
     charts.folder.rename(roots / "repository")
     for config in (
         {"chart": "repository/charts/web"},

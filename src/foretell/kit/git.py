@@ -108,7 +108,7 @@ class Checkouts:
         """A read-only copy of the files as they are now: also untracked, not ignored ones."""
         top = await self._local("-C", repository, "rev-parse", "--show-toplevel")
         if top.returncode != 0:
-            raise AgentRejected(f"{repository} is no git work tree: {tail(top.stderr)}")
+            raise AgentRejected(f"{scrub(repository)} is no git work tree: {tail(top.stderr)}")
         source = Path(os.fsdecode(top.stdout.rstrip(b"\n")))
         options = ("--cached", "--others", "--exclude-standard", "--deduplicate", "-z")
         listed = await self._local("-C", str(source), "ls-files", *options)
@@ -150,7 +150,8 @@ class Checkouts:
         name = f"{revision}^{{commit}}"
         done = await self._local(*where, "rev-parse", "--verify", name)
         if b"not a git repository" in done.stderr:
-            raise AgentRejected(f"{where[-1]} is no git repository")
+            place = "the copy in the cache" if where[0] != "-C" else scrub(where[-1])
+            raise AgentRejected(f"{place} is no git repository")
         return done.stdout.decode().strip() if done.returncode == 0 else None
 
     # Mirrors of remote ones
@@ -225,7 +226,7 @@ class Checkouts:
         if _is_local(repository):
             done = await self._local("-C", repository, "rev-parse", "--absolute-git-dir")
             if done.returncode != 0:
-                raise AgentRejected(f"{repository} is no git repository: {tail(done.stderr)}")
+                raise AgentRejected(f"{scrub(repository)} is no git repository")
             return await self._write(done.stdout.decode().strip(), repository, sha, folder)
         async with self._mirror(repository) as mirror:
             if await self._parse((f"--git-dir={mirror}",), sha) is None:

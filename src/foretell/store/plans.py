@@ -163,6 +163,9 @@ class Plans(Overrides):
 
     async def targets(self, plan_id: PlanId) -> Sequence[TargetState]:
         found = targets_of(await self.rows("targets", {"plan_id": plan_id}))
+        # There is nothing to override where no rule said anything.
+        if not any(invocation.verdicts for target in found for invocation in target.invocations):
+            return found
         return overridden(found, await self.overrides(plan_id))
 
     async def report(self, plan_id: PlanId) -> PlanReport | None:

@@ -1,5 +1,6 @@
 """The store: rows and jobs in one transaction, on a pool of connections."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
@@ -44,20 +45,32 @@ class PostgresStore:
     def __init__(self, pool: Pool, watchers: Watchers) -> None:
         self._pool = pool
         self._watchers = watchers
+        self._checking: asyncio.Future[None] | None = None
         self.budget = PostgresBudget(pool)
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Tx]:
-        async with translated(), self._pool.connection() as connection:
-            tx = PostgresTx(connection)
-            yield tx
-            await tx.commit()
+        try:
+            async with translated(), self._pool.connection() as connection:
+                tx = PostgresTx(connection)
+                yield tx
+                await tx.commit()
+        except Unavailable:
+            self._check_connections()
+            raise
+
+    def _check_connections(self) -> None:
+        """A server that was away took all connections along: one caller finds out, for all."""
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.ensure_future(self._pool.check())
 
     def watch(self, plan_id: PlanId) -> AbstractAsyncContextManager[AsyncIterator[None]]:
         return self._watchers.watch(plan_id)
 
     async def close(self) -> None:
         """Close every connection; transactions that are under way are rolled back."""
+        if self._checking is not None:
+            self._checking.cancel()
         await self._watchers.close()
         await self._pool.close()
 

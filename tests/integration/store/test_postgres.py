@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -164,6 +165,29 @@ async def test_a_server_that_never_answers_is_unavailable() -> None:
         await open_store(
             "postgresql://x@/x?host=/nowhere", size=1, wait_for=timedelta(milliseconds=200)
         )
+
+
+async def test_of_lost_connections_one_caller_finds_out_for_all(database: str) -> None:
+    store = await open_store(database, size=4)
+    try:
+        async with AsyncExitStack() as stack:
+            for tx in [await stack.enter_async_context(store.begin()) for _ in range(4)]:
+                await tx.workspaces()
+        with psycopg.connect(database, autocommit=True) as other:
+            other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND application_name = 'foretell'"
+            )
+        with pytest.raises(Unavailable):
+            async with store.begin() as tx:
+                await tx.workspaces()
+        assert store._checking is not None
+        await store._checking
+        for _ in range(4):
+            async with store.begin() as tx:
+                await tx.workspaces()
+    finally:
+        await store.close()
 
 
 async def test_a_store_survives_its_server() -> None:

@@ -82,7 +82,8 @@ class Charts:
             return resolved
         raise AgentRejected(
             f"{what} {path} may not be read: on a server paths lie below the folders of the "
-            "setting chart_roots; name a git repository with repoURL, or let this folder be added"
+            "setting FORETELL_CHART_ROOTS; name a git repository with repoURL, or have this folder "
+            "added"
         )
 
     def _on_this_machine(self, config: HelmConfig) -> Chart:
