@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -36,11 +37,13 @@ async def _measure() -> Line:
                 before = await _commits(backend.dsn)
                 ours = [await _one_plan(client) for _ in range(ROUNDS)]
                 commits = (await _commits(backend.dsn) - before) / ROUNDS
+                statements = await _statements(client)
             floors = [await bare_jobs(backend.dsn, TARGETS) for _ in range(ROUNDS)]
     mine, floor = min(ours), min(floors)
     note = (
         f"{TARGETS} targets: {mine:.2f} s, {TARGETS / mine:.0f} targets/s, "
-        f"{commits / TARGETS:.1f} commits a target; floor {floor:.2f} s (best of {ROUNDS} each)"
+        f"{statements / TARGETS:.1f} statements and {commits / TARGETS:.1f} commits a target; "
+        f"floor {floor:.2f} s (best of {ROUNDS} each)"
     )
     return Line("plan-1000-targets", mine / floor, 4.0, note)
 
@@ -87,6 +90,26 @@ async def _one_plan(client: httpx.AsyncClient) -> float:
     if answer.status_code != 200 or summary["changed"] != TARGETS:
         raise AssertionError(f"the plan did not complete: {answer.status_code} {summary}")
     return took
+
+
+async def _statements(client: httpx.AsyncClient) -> int:
+    """What this process, API and worker in one, sends for one more plan, BEGIN and COMMIT too."""
+    import psycopg
+
+    sent = 0
+    execute = psycopg.AsyncCursor.execute
+
+    def counted(*args: Any, **named: Any) -> Any:
+        nonlocal sent
+        sent += 1
+        return execute(*args, **named)
+
+    psycopg.AsyncCursor.execute = counted  # type: ignore[method-assign]
+    try:
+        await _one_plan(client)
+    finally:
+        psycopg.AsyncCursor.execute = execute  # type: ignore[method-assign]
+    return sent
 
 
 async def _commits(dsn: str) -> int:

@@ -5,6 +5,7 @@ started. Memory is watched, not capped: an address-space limit kills Go programs
 """
 
 import asyncio
+import itertools
 import os
 import shutil
 import signal
@@ -25,6 +26,8 @@ from foretell.kit.pipe import Capture, readable
 
 NO_VARIABLES: Final[Mapping[str, str]] = MappingProxyType({})
 MEMORY_POLL: Final = timedelta(milliseconds=100)
+# Looks at memory between two that look at every process of the machine.
+_THOROUGH: Final = 10
 # How long, in seconds, the end of the output is waited for once the program has ended.
 _LAST_WORDS: Final = 2.0
 # Below 2 GB of address space `helm` dies while it starts (Go reserves far more than it uses).
@@ -238,9 +241,11 @@ class _Child:
         return returncode
 
     async def _watch_memory(self, leader: int) -> None:
-        while True:
+        for look in itertools.count(1):
             await asyncio.sleep(MEMORY_POLL.total_seconds())
-            if sum(session.members(leader).values()) > self.limits.memory_bytes:
+            # Once a second also for what lost its parent, which takes a look at every process.
+            family = session.descendants if look % _THOROUGH else session.members
+            if sum(family(leader).values()) > self.limits.memory_bytes:
                 session.kill(leader)
                 raise MemoryExceeded(
                     f"{self.name} used more than {self.limits.memory_bytes:,} bytes of memory and "

@@ -34,6 +34,38 @@ def members(leader: int) -> dict[int, int]:
     return {pid: rows[pid][2] for pid in family}
 
 
+def descendants(leader: int) -> dict[int, int]:
+    """`members` but for what lost its parent: a few reads instead of one for each process there is.
+
+    Where the kernel does not say who has which children (CONFIG_PROC_CHILDREN), it is `members`.
+    """
+    family: dict[int, int] = {}
+    todo = [leader]
+    while todo:
+        pid = todo.pop()
+        row, children = _row(str(pid)), _children(pid)
+        if row is not None:
+            family[pid] = row[2]
+            if children is None:
+                return members(leader)
+            todo += children
+    return family
+
+
+def _children(pid: int) -> list[int] | None:
+    """Of all threads of `pid`; None where the kernel does not tell."""
+    found: list[int] = []
+    try:
+        for thread in os.listdir(_PROC / str(pid) / "task"):
+            with open(_PROC / str(pid) / "task" / thread / "children", "rb", 0) as file:
+                found += map(int, file.read().split())
+    except FileNotFoundError:
+        return None if _row(str(pid)) else []
+    except OSError:
+        return []
+    return found
+
+
 def kill(leader: int) -> None:
     """SIGKILL to everyone; nobody left is not an error."""
     others = members(leader)
