@@ -15,10 +15,12 @@ from foretell.inventory.load import schema as shapes
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_the_example_can_be_read() -> None:
+def test_the_examples_can_be_read() -> None:
     text = (DOCS / "reference" / "inventory.md").read_text()
-    (example,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
-    assert len(parse({"example.yaml": example}).inventory.deployments) == 1
+    examples = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    assert len(examples) >= 2
+    for example in examples:
+        assert len(parse({"example.yaml": example}).inventory.deployments) == 1
 
 
 def keys(model: type[BaseModel]) -> list[str]:

@@ -16,6 +16,7 @@ from foretell.domain.target import (
     AgentSpec,
     Deployment,
     Environment,
+    IgnoreEntry,
     Inventory,
     Policy,
     PolicyRule,
@@ -196,6 +197,8 @@ def _deployment(item: Deployment) -> dict[str, Any]:
     plan = {
         "enabled": item.plan.enabled,
         "timeout": item.plan.timeout and duration(item.plan.timeout),
+        "ignore": [_ignore(entry) for entry in item.plan.compare.ignore] or None,
+        "maskNames": list(item.plan.compare.mask_names) or None,
     }
     return {
         "slug": item.slug,
@@ -206,6 +209,15 @@ def _deployment(item: Deployment) -> dict[str, Any]:
         "variables": _variables(item.variables),
         "metadata": dict(item.metadata),
         "plan": {key: value for key, value in plan.items() if value is not None},
+    }
+
+
+def _ignore(entry: IgnoreEntry) -> dict[str, Any]:
+    what = {"pointers": entry.pointers, "names": entry.names, "jq": entry.jq}
+    globs = {name: getattr(entry, name) for name in ("group", "kind", "namespace", "name")}
+    return {
+        **{name: list(items) for name, items in what.items() if items},
+        **{name: glob for name, glob in globs.items() if glob != "*"},
     }
 
 

@@ -19,7 +19,9 @@ from foretell.domain.plan import (
     WorkspaceId,
 )
 from foretell.domain.target import (
+    COMPARE_ALL,
     AgentSpec,
+    CompareSettings,
     Deployment,
     Matches,
     Resource,
@@ -111,7 +113,8 @@ class DispatchContext:
     `current` None: nothing is known of what is there now. `proposed` None: the target is being
     removed. Never both. `head` is the commit that the request named. `attempt` counts the calls of
     `plan` with this question, this one included, and is written down before the call: what must
-    not be done twice compares it with what its state says; 0: nobody counts.
+    not be done twice compares it with what its state says; 0: nobody counts. `compare` is how the
+    two sides of Kubernetes objects are compared.
     """
 
     invocation_id: InvocationId
@@ -122,6 +125,7 @@ class DispatchContext:
     current: Side | None
     head: GithubRef | None = None
     attempt: int = 0
+    compare: CompareSettings = COMPARE_ALL
 
     @property
     def side(self) -> Side:

@@ -44,11 +44,43 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
+class IgnoreEntry:
+    """Differences that are no change, in the objects that the four globs select.
+
+    `pointers` are JSON pointers, `names` of fields at any depth, `jq` path expressions.
+    """
+
+    pointers: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    jq: tuple[str, ...] = ()
+    group: str = "*"
+    kind: str = "*"
+    namespace: str = "*"
+    name: str = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class CompareSettings:
+    """How Kubernetes objects are compared: what is ignored, and which values are masked by name.
+
+    `mask_names` are globs, any case, for keys of ConfigMaps and names of variables. Nothing by
+    default, and what either of them hides is counted.
+    """
+
+    ignore: tuple[IgnoreEntry, ...] = ()
+    mask_names: tuple[str, ...] = ()
+
+
+COMPARE_ALL = CompareSettings()
+
+
+@dataclass(frozen=True, slots=True)
 class PlanSettings:
     """`enabled` None leaves the choice to the agent: Terraform Cloud plans are opt-in."""
 
     enabled: bool | None = None
     timeout: timedelta | None = None
+    compare: CompareSettings = COMPARE_ALL
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from foretell.domain.plan import (
 from foretell.domain.result import Status
 from foretell.domain.target import (
     AgentSpec,
+    CompareSettings,
     Deployment,
     Inventory,
     Matches,
@@ -177,12 +178,17 @@ class _Planner:
                 proposed=self._proposed(spec, head),
                 current=self._current(spec, head, base),
                 head=self._plan.request.github,
+                compare=self._compare(),
             )
         except ForetellError as error:
             return PlannedInvocation(
                 id, ref, timeout, None, Status.ERRORED, "rejected", error.message
             )
         return PlannedInvocation(id, ref, timeout, context)
+
+    def _compare(self) -> CompareSettings:
+        """The base's where there is one: a change can't hide itself."""
+        return (self._base_deployment() or self._basis.deployment).plan.compare
 
     def _unwanted(self, spec: AgentSpec) -> str:
         """Why this deployment is not planned by that agent, or ""."""

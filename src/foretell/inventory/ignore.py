@@ -5,19 +5,22 @@ Each entry says what is not to count (`pointers`, `names`, `jq`) and for which o
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 
-from foretell.domain.errors import InvalidRequest, Problem
+from foretell.domain.errors import AgentRejected, InvalidRequest, Problem
 from foretell.domain.result import object_title
-from foretell.formats.kubernetes import IgnoreRule
+from foretell.domain.target import CompareSettings, IgnoreEntry
+from foretell.formats.kubernetes import CompareOptions, IgnoreRule
 from foretell.formats.kubernetes.path import MISSING, replaced
 from foretell.formats.yaml import load_documents
+from foretell.inventory.ignore_part import WHAT, IgnorePart
 from foretell.inventory.load.source import LIMITS as FILE_LIMITS
 from foretell.inventory.load.source import SourceFile
 from foretell.inventory.wording import complaints
@@ -25,7 +28,9 @@ from foretell.kit.process import Limits, ProgramStopped
 from foretell.kit.sandbox import Sandbox, TargetFailed
 
 _TARGET: Final = "foretell.inventory.jq_child:selected"
-_WHAT: Final = ("pointers", "names", "jq")
+Place = Callable[[int, int], str]
+"""(number of the rule, number of its jq expression) -> where that stands, for people."""
+
 LIMITS: Final = Limits(
     wall=timedelta(seconds=5),
     memory_bytes=512 * 1024**2,
@@ -33,20 +38,6 @@ LIMITS: Final = Limits(
     network=False,
 )
 """For one jq expression on one object; the largest object that an API server takes is 3 MB."""
-
-
-class IgnorePart(BaseModel):
-    """One entry of the list."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    pointers: list[str] = Field(default=[])
-    names: list[str] = Field(default=[])
-    jq: list[str] = Field(default=[])
-    group: str = "*"
-    kind: str = "*"
-    namespace: str = "*"
-    name: str = "*"
 
 
 class IgnoreRules:
@@ -83,32 +74,51 @@ class IgnoreRules:
         source = _source(name, text)
         parts, problems = _parts(source)
         for at, part in parts:
-            problems += [*_empty(source, at, part), *_pointers(source, at, part)]
-            problems += [problem async for problem in self._wrong_jq(source, at, part)]
-        if problems:
-            places = "one place" if len(problems) == 1 else f"{len(problems)} places"
-            raise InvalidRequest(f"the ignore rules are wrong in {places}", problems)
-        return tuple(rule for at, part in parts for rule in self._rules(source, at, part))
+            problems += [source.problem((at, *path), said) for path, said in part.complaints()]
+            problems += [
+                source.problem((at, "jq", index), said)
+                async for index, said in self._wrong_jq(part.entry())
+            ]
+        _raise(problems)
 
-    async def _wrong_jq(self, source: SourceFile, at: int, part: IgnorePart) -> Any:
-        for index, expression in enumerate(part.jq):
+        def place(at: int, index: int) -> str:
+            found = source.problem((at, "jq", index), "")
+            return f"{found.where}: {found.field}"
+
+        return tuple(rule for at, part in parts for rule in self._rules(place, at, part.entry()))
+
+    async def of(self, entries: Sequence[IgnoreEntry]) -> tuple[IgnoreRule, ...]:
+        """The rules of an inventory, which is named by the place in `plan.ignore`.
+
+        Raises InvalidRequest for jq that is none, as nothing else of them is checked only now.
+        A rule with jq must be used in another thread than this loop's.
+        """
+        problems = [
+            Problem("the inventory", _place(at, index), said)
+            for at, entry in enumerate(entries)
+            async for index, said in self._wrong_jq(entry)
+        ]
+        _raise(problems)
+        return tuple(
+            rule for at, entry in enumerate(entries) for rule in self._rules(_place, at, entry)
+        )
+
+    async def _wrong_jq(self, entry: IgnoreEntry) -> AsyncIterator[tuple[int, str]]:
+        for index, expression in enumerate(entry.jq):
             try:
                 await self._sandbox.call({"expression": expression})
             except TargetFailed as error:
-                yield source.problem((at, "jq", index), f"no jq path expression: {error.message}")
+                yield index, f"no jq path expression: {error.message}"
 
-    def _rules(self, source: SourceFile, at: int, part: IgnorePart) -> list[IgnoreRule]:
+    def _rules(self, place: Place, at: int, entry: IgnoreEntry) -> list[IgnoreRule]:
         scope = IgnoreRule(
-            group=part.group, kind=part.kind, namespace=part.namespace, name=part.name
+            group=entry.group, kind=entry.kind, namespace=entry.namespace, name=entry.name
         )
         found = []
-        if part.pointers or part.names:
-            fields = replace(scope, pointers=tuple(part.pointers), names=tuple(part.names))
-            found.append(fields)
-        for index, expression in enumerate(part.jq):
-            problem = source.problem((at, "jq", index), "")
-            edit = self._edit(f"{problem.where}: {problem.field}", expression)
-            found.append(replace(scope, edit=edit))
+        if entry.pointers or entry.names:
+            found.append(replace(scope, pointers=entry.pointers, names=entry.names))
+        for index, expression in enumerate(entry.jq):
+            found.append(replace(scope, edit=self._edit(place(at, index), expression)))
         return found
 
     def _edit(self, where: str, expression: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -143,6 +153,23 @@ class IgnoreRules:
         return paths
 
 
+@asynccontextmanager
+async def told_options(
+    settings: CompareSettings,
+) -> AsyncIterator[tuple[CompareOptions, IgnoreRules]]:
+    """The options of a comparison that an inventory asks for, and the rules for their warnings.
+
+    Compare in another thread than this loop's, inside of the block. Raises AgentRejected for jq
+    that is none.
+    """
+    async with IgnoreRules() as rules:
+        try:
+            ignore = await rules.of(settings.ignore)
+        except InvalidRequest as error:
+            raise AgentRejected(str(error)) from error
+        yield CompareOptions(ignore=ignore, mask_names=settings.mask_names), rules
+
+
 def _title(value: dict[str, Any]) -> str:
     metadata = value.get("metadata") or {}
     parts = (value.get("kind"), metadata.get("namespace"), metadata.get("name"))
@@ -163,7 +190,7 @@ def _parts(source: SourceFile) -> tuple[list[tuple[int, IgnorePart]], list[Probl
     if not isinstance(source.value, list):
         raise InvalidRequest(
             "the ignore rules are wrong in one place",
-            [source.problem((), f"expected a list of rules, each with some of {_listed()}")],
+            [source.problem((), f"expected a list of rules, each with some of {', '.join(WHAT)}")],
         )
     parts: list[tuple[int, IgnorePart]] = []
     problems: list[Problem] = []
@@ -176,22 +203,11 @@ def _parts(source: SourceFile) -> tuple[list[tuple[int, IgnorePart]], list[Probl
     return parts, problems
 
 
-def _listed() -> str:
-    return ", ".join(_WHAT)
+def _place(at: int, index: int) -> str:
+    return f"plan.ignore[{at}].jq[{index}]"
 
 
-def _empty(source: SourceFile, at: int, part: IgnorePart) -> list[Problem]:
-    if part.pointers or part.names or part.jq:
-        return []
-    return [source.problem((at,), f"ignores nothing; expected at least one of {_listed()}")]
-
-
-def _pointers(source: SourceFile, at: int, part: IgnorePart) -> list[Problem]:
-    return [
-        source.problem(
-            (at, "pointers", index),
-            "expected a JSON pointer to a field, such as /spec/replicas or /data/*",
-        )
-        for index, pointer in enumerate(part.pointers)
-        if not pointer.startswith("/") or pointer == "/"
-    ]
+def _raise(problems: Sequence[Problem]) -> None:
+    if problems:
+        places = "one place" if len(problems) == 1 else f"{len(problems)} places"
+        raise InvalidRequest(f"the ignore rules are wrong in {places}", problems)

@@ -31,7 +31,12 @@ BODIES: dict[InventoryKind, dict[str, Any]] = {
         "name": "API",
         "resourceSelector": 'resource.kind == "k"',
         "variables": [{"key": "a", "values": [{"value": None, "priority": 2}], "default": None}],
-        "plan": {"enabled": True, "timeout": "1h30m"},
+        "plan": {
+            "enabled": True,
+            "timeout": "1h30m",
+            "ignore": [{"pointers": ["/spec/replicas"], "kind": "Deployment"}, {"jq": [".a"]}],
+            "maskNames": ["*token*"],
+        },
     },
     InventoryKind.ENVIRONMENT: {"resourceSelector": "true", "metadata": {"tier": 1}},
     InventoryKind.RESOURCE: {"kind": "Cluster", "config": {"odd": "\x7f\u2028\x85\U0001f600"}},

@@ -111,3 +111,17 @@ def test_a_secret_value_that_changed_is_a_change_and_one_that_did_not_is_none() 
         values_result({"a": "old-secret"}, {"a": "old-secret"}, hides, HASH_KEY).has_changes
         is False
     )
+
+
+def test_values_of_a_name_are_masked_at_any_depth_and_counted_once() -> None:
+    hides = SecretValues("", names=["*TOKEN*"])
+    old = {"apiToken": "one", "nested": [{"tokens": {"a": "x", "on": True}}], "plain": "shown"}
+    new = {**old, "apiToken": "two"}
+    result = values_result(old, new, hides, HASH_KEY)
+    assert f"apiToken: {OLD}" in result.current
+    assert f"apiToken: {NEW}" in result.proposed
+    assert f"a: {SAME}" in result.proposed
+    assert "plain: shown" in result.proposed
+    assert "on: true" in result.proposed.replace('"', "")
+    assert len(hides.named) == 2
+    assert result.has_changes is True

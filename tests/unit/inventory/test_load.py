@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from foretell.domain.errors import InvalidRequest, Problem
+from foretell.domain.target import CompareSettings, IgnoreEntry
 from foretell.inventory.load import LoadedInventory, load, parse
 
 WHOLE = """\
@@ -279,3 +280,43 @@ def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(b"\xff\xfe\xfa")
     with pytest.raises(InvalidRequest, match="is not UTF-8 text"):
         load([tmp_path])
+
+
+IGNORING = """\
+ignore:
+  - {kind: Secret, names: [caBundle]}
+maskNames: ["*password*"]
+deployments:
+  - {name: Web}
+  - name: API
+    plan:
+      ignore: [{jq: [".spec.replicas"], group: apps}]
+      maskNames: ["*password*", "*token*"]
+"""
+
+
+def test_what_the_whole_inventory_ignores_every_deployment_ignores_before_its_own() -> None:
+    api, web = parse({"a.yaml": IGNORING, "b.yaml": "maskNames: [DSN]\n"}).inventory.deployments
+    everywhere = IgnoreEntry(names=("caBundle",), kind="Secret")
+    assert web.plan.compare == CompareSettings((everywhere,), ("*password*", "DSN"))
+    assert api.plan.compare == CompareSettings(
+        (everywhere, IgnoreEntry(jq=(".spec.replicas",), group="apps")),
+        ("*password*", "DSN", "*token*"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ignore: [{kind: Secret}]", "shop.yaml:1: ignore[0]: ignores nothing"),
+        ("ignore: [{pointers: [spec]}]", "shop.yaml:1: ignore[0].pointers[0]: expected a JSON"),
+        ("ignore: [{pointer: [/spec]}]", "did you mean 'pointers'?"),
+        (
+            "deployments:\n  - name: Web\n    plan:\n      ignore:\n        - {pointers: ['/']}\n",
+            "shop.yaml:5: deployments[0].plan.ignore[0].pointers[0]: expected a JSON pointer",
+        ),
+        ("maskNames: ['*']", "shop.yaml:1: maskNames[0]: expected a name"),
+    ],
+)
+def test_an_ignore_rule_that_is_none_is_named_with_its_place(text: str, expected: str) -> None:
+    assert expected in str(one(text))

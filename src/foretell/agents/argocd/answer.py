@@ -43,11 +43,12 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Terms:
     """How two sides are compared. `namespace` is that of objects without one; `key` is for content
-    hashes."""
+    hashes. `options` are what the inventory says of comparing."""
 
     namespace: str
     key: Key
     redactor: Redactor = field(repr=False)
+    options: CompareOptions = field(default_factory=CompareOptions)
 
 
 def manifest_answer(current: State, proposed: State, terms: Terms) -> Answer:
@@ -92,7 +93,8 @@ def as_document(application: Application) -> JsonMap:
 
 
 def _compared(current: str, proposed: str, terms: Terms, what: str) -> Comparison:
-    options = CompareOptions(
+    options = replace(
+        terms.options,
         default_namespace=terms.namespace,
         current_source="the current side",
         proposed_source="the proposed side",

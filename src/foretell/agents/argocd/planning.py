@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TypeVar
 
 from foretell.agents.argocd.answer import (
@@ -27,6 +27,8 @@ from foretell.domain.context import DispatchContext, Side
 from foretell.domain.digest import digest, purpose_key
 from foretell.domain.errors import AgentError, InvalidRequest
 from foretell.domain.result import Done, KindResult, Phase
+from foretell.domain.target import CompareSettings
+from foretell.inventory.ignore import told_options
 from foretell.ports import AgentTools, Clock
 
 T = TypeVar("T")
@@ -64,7 +66,7 @@ class Planner:
             self._after(context.proposed, opened, server, question, original),
         )
         watch.lap("render")
-        results, warnings = await self._compared(before, after, opened)
+        results, warnings = await self._compared(before, after, opened, context.compare)
         watch.lap("compare")
         told = (before.told, after.told, *warnings)
         return Done(results, "; ".join(filter(None, told)), tuple(watch.laps))
@@ -147,17 +149,19 @@ class Planner:
             raise InvalidRequest(at_source(error.message, sources)) from error
 
     async def _compared(
-        self, before: Found, after: Found, opened: Opened
+        self, before: Found, after: Found, opened: Opened, settings: CompareSettings
     ) -> tuple[tuple[KindResult, ...], tuple[str, ...]]:
         redactor, wanted = opened.redactor, opened.wanted
         terms = Terms(_destination(wanted), self._key, redactor)
-        manifest = await self._manifest(before.state, after.state, terms)
+        manifest = await self._manifest(before.state, after.state, terms, settings)
         with told_by(redactor):
             namespace = wanted.namespace or _namespace(before.state.document)
             cr = cr_result(before.state, after.state, replace(terms, namespace=namespace))
         return (*manifest.results, cr), manifest.warnings
 
-    async def _manifest(self, current: State, proposed: State, terms: Terms) -> Answer:
+    async def _manifest(
+        self, current: State, proposed: State, terms: Terms, settings: CompareSettings
+    ) -> Answer:
         """The same two renders are compared once, whatever the number of targets."""
         new = current.document is None
         texts = (current.rendered, proposed.rendered)
@@ -167,12 +171,18 @@ class Planner:
             terms.redactor.key,
             new,
             terms.namespace,
+            asdict(settings),
         )
 
         async def compared() -> Answer:
-            if sum(len(each.text) for each in texts) < _SMALL:
-                return manifest_answer(current, proposed, terms)
-            return await asyncio.to_thread(manifest_answer, current, proposed, terms)
+            small = sum(len(each.text) for each in texts) < _SMALL
+            async with told_options(settings) as (options, rules):
+                told = replace(terms, options=options)
+                if small and not settings.ignore:
+                    return manifest_answer(current, proposed, told)
+                found = await asyncio.to_thread(manifest_answer, current, proposed, told)
+                said = tuple(map(terms.redactor.text, rules.warnings))
+            return replace(found, warnings=(*found.warnings, *said))
 
         return await self._tools.renders.once(key, compared)
 

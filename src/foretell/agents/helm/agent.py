@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -19,6 +19,8 @@ from foretell.domain.context import DispatchContext, Side
 from foretell.domain.digest import digest, purpose_key
 from foretell.domain.plan import JsonObject, PlanId
 from foretell.domain.result import Done, Outcome, Phase
+from foretell.domain.target import CompareSettings
+from foretell.inventory.ignore import told_options
 from foretell.inventory.wording import Complaint
 from foretell.kit.git import Checkouts
 from foretell.kit.redactor import Redactor
@@ -38,6 +40,18 @@ class _Prepared:
     key: str
     secrets: frozenset[str] = field(repr=False)
     kubeconfig: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What is compared besides the two renders."""
+
+    side: _Prepared | None
+    settings: CompareSettings
+
+    @property
+    def namespace(self) -> str:
+        return self.side.inputs.namespace if self.side else ""
 
 
 class HelmAgent(Agent):
@@ -80,7 +94,9 @@ class HelmAgent(Agent):
         with redactor.errors():
             before, after = await _both(self._before(current, proposed), self._after(proposed))
             watch.lap("render")
-            found = await self._answer(before, after, redactor, current or proposed)
+            found = await self._answer(
+                before, after, redactor, _Compared(current or proposed, context.compare)
+            )
             watch.lap("compare")
         return Done(found.results, "; ".join(found.warnings), tuple(watch.laps))
 
@@ -151,16 +167,20 @@ class HelmAgent(Agent):
         before: SideRender | None,
         after: SideRender,
         redactor: Redactor,
-        side: _Prepared | None,
+        about: _Compared,
     ) -> Answer:
         """The same two renders are compared once, whatever the number of targets."""
         current, new = before or ABSENT, before is None
-        namespace = side.inputs.namespace if side else ""
-        key = digest("helm-answer", current.key, after.key, redactor.key, new, namespace)
+        namespace, settings = about.namespace, about.settings
+        asked = (new, namespace, asdict(settings))
+        key = digest("helm-answer", current.key, after.key, redactor.key, *asked)
 
         async def compared() -> Answer:
-            terms = Terms(namespace, self._content_key, new)
-            return await asyncio.to_thread(answer, current, after, redactor, terms)
+            async with told_options(settings) as (options, rules):
+                terms = Terms(namespace, self._content_key, new, options)
+                found = await asyncio.to_thread(answer, current, after, redactor, terms)
+                said = tuple(map(redactor.text, rules.warnings))
+            return replace(found, warnings=(*found.warnings, *said))
 
         return await self._tools.renders.once(key, compared)
 

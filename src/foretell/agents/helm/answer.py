@@ -1,7 +1,7 @@
 """Two renders -> the answer: kinds `manifest` and `values`, fit to be stored and shown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foretell.agents.helm.render import Inputs
@@ -45,11 +45,13 @@ class Terms:
     """How two renders are compared. `key` is for content hashes.
 
     `new`: nothing is known of what is there, so everything is an add, and is tagged as such.
+    `options` are what the inventory says of comparing.
     """
 
     namespace: str
     key: Key
     new: bool = False
+    options: CompareOptions = field(default_factory=CompareOptions)
 
 
 def answer(current: SideRender, proposed: SideRender, redactor: Redactor, terms: Terms) -> Answer:
@@ -57,14 +59,15 @@ def answer(current: SideRender, proposed: SideRender, redactor: Redactor, terms:
 
     Raises AgentRejected where a chart renders what Kubernetes could not read.
     """
-    comparison = _compared(current, proposed, redactor, terms.namespace)
+    comparison = _compared(current, proposed, redactor, terms)
     manifest = redactor.result(kind_result(KIND, comparison, terms.key, new=terms.new))
-    hides = SecretValues(current.text, proposed.text)
+    hides = SecretValues(current.text, proposed.text, names=terms.options.mask_names)
     results = [manifest]
     if current is ABSENT or current.values is not None:
         values = values_result(_values(current), _values(proposed), hides, terms.key)
         results.append(redactor.result(values))
-    warnings = tuple(redactor.text(each) for each in _warnings(comparison, new=terms.new))
+    told = [*_warnings(comparison, new=terms.new), *_by_name(hides)]
+    warnings = tuple(redactor.text(each) for each in told)
     return Answer(tuple(results), warnings)
 
 
@@ -73,10 +76,11 @@ def _values(side: SideRender) -> dict[str, Any] | None:
 
 
 def _compared(
-    current: SideRender, proposed: SideRender, redactor: Redactor, namespace: str
+    current: SideRender, proposed: SideRender, redactor: Redactor, terms: Terms
 ) -> Comparison:
-    options = CompareOptions(
-        default_namespace=namespace,
+    options = replace(
+        terms.options,
+        default_namespace=terms.namespace,
         current_again=current.again,
         proposed_again=proposed.again,
         current_source=current.name or "the current side",
@@ -86,6 +90,11 @@ def _compared(
         return compare(current.text, proposed.text, options)
     except InvalidRequest as error:
         raise AgentRejected(redactor.text(f"the rendered chart can't be read: {error}")) from error
+
+
+def _by_name(hides: SecretValues) -> Sequence[str]:
+    number = len(hides.named)
+    return [f"{number} of the chart's values masked by name"] if number else []
 
 
 def _warnings(comparison: Comparison, *, new: bool) -> Sequence[str]:

@@ -2,7 +2,8 @@
 
 import base64
 import binascii
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from foretell.domain.diff import unified_diff
@@ -15,7 +16,9 @@ KIND = Kind("values")
 SAME, OLD, NEW = "<masked>", "<masked-old>", "<masked-new>"
 _PART_OF_TEXT = 6  # a shorter secret is only looked for as the whole value
 
-Hides = Callable[[Any], bool]
+Path = tuple[str | int, ...]
+Hides = Callable[[Any, Path], bool]
+"""(a value, the keys and places that lead to it) -> whether it is secret."""
 
 
 def values_result(
@@ -51,35 +54,48 @@ def _canonical(values: Mapping[str, Any] | None) -> str:
 def _text(
     mine: Mapping[str, Any] | None, theirs: Mapping[str, Any] | None, hides: Hides, changed: str
 ) -> str:
-    return "" if mine is None else dump(_masked(mine, theirs or {}, hides, changed))
+    if mine is None:
+        return ""
 
+    def shown(value: Any, other: Any, path: Path) -> Any:
+        if isinstance(value, Mapping):
+            others = other if isinstance(other, Mapping) else {}
+            return {key: shown(item, others.get(key), (*path, key)) for key, item in value.items()}
+        if isinstance(value, list):
+            padded = [*(other if isinstance(other, list) else []), *[None] * len(value)]
+            return [shown(item, padded[at], (*path, at)) for at, item in enumerate(value)]
+        if not hides(value, path):
+            return value
+        return SAME if type(value) is type(other) and value == other else changed
 
-def _masked(mine: Any, theirs: Any, hides: Hides, changed: str) -> Any:
-    if isinstance(mine, Mapping):
-        other = theirs if isinstance(theirs, Mapping) else {}
-        return {key: _masked(value, other.get(key), hides, changed) for key, value in mine.items()}
-    if isinstance(mine, list):
-        other_items = theirs if isinstance(theirs, list) else []
-        padded = [*other_items, *[None] * len(mine)]
-        return [_masked(mine[i], padded[i], hides, changed) for i in range(len(mine))]
-    if not hides(mine):
-        return mine
-    return SAME if type(mine) is type(theirs) and mine == theirs else changed
+    return dump(shown(mine, theirs or {}, ()))
 
 
 class SecretValues:
-    """Says of a value whether it is, or holds, what ended up in a Secret of these manifests."""
+    """Says of a value whether it is, or holds, what ended up in a Secret of these manifests.
 
-    def __init__(self, *manifests: str) -> None:
+    `names` are globs, any case, for keys whose values are hidden whatever they are; `named` are
+    the paths that they hid.
+    """
+
+    def __init__(self, *manifests: str, names: Sequence[str] = ()) -> None:
         self._texts = {text for manifest in manifests for text in _secret_texts(manifest)}
         self._long = [text for text in self._texts if len(text) >= _PART_OF_TEXT]
+        self._names = tuple(name.lower() for name in names)
+        self.named: set[Path] = set()
 
-    def __call__(self, value: Any) -> bool:
+    def __call__(self, value: Any, path: Path) -> bool:
         """Booleans and null are in every chart, and tell nothing."""
         if value is None or isinstance(value, bool):
             return False
+        if self._names and any(self._is_named(key) for key in path):
+            self.named.add(path)
+            return True
         text = str(value).strip()
         return text in self._texts or any(secret in text for secret in self._long)
+
+    def _is_named(self, key: str | int) -> bool:
+        return isinstance(key, str) and any(fnmatchcase(key.lower(), name) for name in self._names)
 
 
 def _secret_texts(manifest: str) -> Iterator[str]:

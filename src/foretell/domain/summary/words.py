@@ -16,11 +16,17 @@ from foretell.domain.verdict import Verdict
 
 
 def change_words(target: TargetRollup) -> str:
-    """The Changes column: `1 added, 2 modified, 1 deleted`, `No changes`, `Unknown`, …"""
+    """The Changes column: `1 added, 2 modified, 1 deleted`, `No changes (1 suppressed)`, …"""
     group = group_of(target)
     if group is not Group.CHANGED:
-        return _GROUP_WORDS[group]
+        return _GROUP_WORDS[group] + _hidden(target, group)
     return count_words(count_changes(target.resources)) or "Changed"
+
+
+def _hidden(target: TargetRollup, group: Group) -> str:
+    """Nothing changes that counts is not the same as nothing differs."""
+    number = sum(result.suppressed for result in target.results)
+    return f" ({number} suppressed)" if number and group is Group.UNCHANGED else ""
 
 
 _GROUP_WORDS = {

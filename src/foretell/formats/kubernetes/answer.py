@@ -37,11 +37,19 @@ def kind_result(kind: Kind, comparison: Comparison, key: Key, *, new: bool = Fal
 def remarks(comparison: Comparison, renderer: str) -> Sequence[str]:
     """The comparison's warnings, and what is remarkable about it; `renderer` as in "the chart"."""
     found = list(comparison.warnings)
+    if comparison.suppressed:
+        found.append(f"{_counted(comparison.suppressed, 'object')} with only suppressed changes")
+    if comparison.masked:
+        found.append(f"{_counted(comparison.masked, 'value')} masked by name")
     if comparison.empty:
         found.append(f"{renderer} renders no object on either side")
     if comparison.deletes_everything:
         found.append(f"{renderer} renders no object any more: everything is deleted")
     return found
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _tagged(kind: Kind, change: ResourceChange, *, new: bool) -> ResourceChange:

@@ -7,6 +7,7 @@ from typing import TypeVar
 from foretell.domain.plan import AgentId, DeploymentId, EnvironmentId, ResourceId
 from foretell.domain.target import (
     AgentSpec,
+    CompareSettings,
     Deployment,
     Environment,
     Inventory,
@@ -18,12 +19,14 @@ from foretell.domain.target import (
     VariableValue,
 )
 from foretell.inventory.identity import item_id
+from foretell.inventory.ignore_part import IgnorePart
 from foretell.inventory.load.schema import (
     AgentPart,
     DeploymentPart,
     EnvironmentPart,
     InventoryPart,
     OpaPart,
+    PlanPart,
     PolicyPart,
     ResourcePart,
     VariablePart,
@@ -51,6 +54,8 @@ class Parts:
         self.environments: list[tuple[SourceFile, Path, EnvironmentPart]] = []
         self.policies: list[tuple[SourceFile, Path, PolicyPart]] = []
         self.resources: list[tuple[SourceFile, Path, ResourcePart]] = []
+        self.ignore: list[tuple[SourceFile, Path, IgnorePart]] = []
+        self.mask_names: list[str] = []
 
     def add(self, source: SourceFile, part: InventoryPart) -> None:
         """The parts of one more file."""
@@ -59,6 +64,15 @@ class Parts:
         self.environments += _placed(source, "environments", part.environments)
         self.policies += _placed(source, "policies", part.policies)
         self.resources += _placed(source, "resources", part.resources)
+        self.ignore += [(source, ("ignore", i), one) for i, one in enumerate(part.ignore)]
+        self.mask_names += part.mask_names
+
+    def compare(self, part: PlanPart) -> CompareSettings:
+        """A deployment's, after those of the whole inventory."""
+        return CompareSettings(
+            ignore=tuple(one.entry() for one in (*(p for _, _, p in self.ignore), *part.ignore)),
+            mask_names=tuple(dict.fromkeys((*self.mask_names, *part.mask_names))),
+        )
 
 
 def _placed(source: SourceFile, key: str, parts: list[T]) -> list[tuple[SourceFile, Path, T]]:
@@ -69,7 +83,7 @@ def build(workspace: str, parts: Parts, rego: RegoText) -> Inventory:
     """Each part of the inventory by its ref, whatever file it came from."""
     return Inventory(
         deployments=tuple(
-            sorted((_deployment(workspace, p) for _, _, p in parts.deployments), key=_slug)
+            sorted((_deployment(workspace, p, parts) for _, _, p in parts.deployments), key=_slug)
         ),
         environments=tuple(
             sorted((_environment(workspace, p) for _, _, p in parts.environments), key=_name)
@@ -96,7 +110,7 @@ def _name(item: Environment | AgentSpec | Policy) -> str:
     return item.name
 
 
-def _deployment(workspace: str, part: DeploymentPart) -> Deployment:
+def _deployment(workspace: str, part: DeploymentPart, parts: Parts) -> Deployment:
     slug = slug_of(part)
     return Deployment(
         id=DeploymentId(item_id(workspace, InventoryKind.DEPLOYMENT, slug)),
@@ -107,7 +121,7 @@ def _deployment(workspace: str, part: DeploymentPart) -> Deployment:
         job_agent_config=part.job_agent_config,
         variables=tuple(_variable(variable) for variable in part.variables),
         metadata=part.metadata,
-        plan=PlanSettings(part.plan.enabled, part.plan.timeout),
+        plan=PlanSettings(part.plan.enabled, part.plan.timeout, parts.compare(part.plan)),
     )
 
 

@@ -22,6 +22,7 @@ def problems(parts: Parts, file_problem: FileProblem) -> list[Problem]:
         *_selectors(parts),
         *_templates(parts),
         *_rules(parts, file_problem),
+        *_ignore(parts),
     ]
 
 
@@ -119,3 +120,14 @@ def _rule(
         yield source.problem((*path, "file"), wrong)
     elif rule.rego is not None and not rule.rego.strip():
         yield source.problem((*path, "rego"), "expected a Rego module, found no text")
+
+
+def _ignore(parts: Parts) -> Iterator[Problem]:
+    placed = [*parts.ignore]
+    for source, at, deployment in parts.deployments:
+        placed += [
+            (source, (*at, "plan", "ignore", i), one)
+            for i, one in enumerate(deployment.plan.ignore)
+        ]
+    for source, at, part in placed:
+        yield from (source.problem((*at, *path), message) for path, message in part.complaints())

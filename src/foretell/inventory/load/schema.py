@@ -8,6 +8,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from foretell.inventory.durations import Duration
+from foretell.inventory.ignore_part import IgnorePart
 
 _SLUG = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 _NAME_LENGTH = 253  # a DNS name, the longest name that Kubernetes has
@@ -28,8 +29,15 @@ def _name(value: str) -> str:
     return value
 
 
+def _glob(value: str) -> str:
+    if not value.strip("*? \t"):
+        raise PydanticCustomError("glob", "expected a name, with * for any letters: *password*")
+    return value
+
+
 Slug = Annotated[str, AfterValidator(_slug)]
 Name = Annotated[str, AfterValidator(_name)]
+Glob = Annotated[str, AfterValidator(_glob)]
 Map = dict[str, Any]
 
 
@@ -54,6 +62,8 @@ class VariablePart(Part):
 class PlanPart(Part):
     enabled: bool | None = None
     timeout: Duration | None = None
+    ignore: list[IgnorePart] = []
+    mask_names: list[Glob] = []
 
 
 class DeploymentPart(Part):
@@ -117,6 +127,8 @@ class InventoryPart(Part):
     """One file; a folder's files are read as one."""
 
     workspace: Slug | None = None
+    ignore: list[IgnorePart] = []
+    mask_names: list[Glob] = []
     job_agents: list[AgentPart] = []
     environments: list[EnvironmentPart] = []
     resources: list[ResourcePart] = []

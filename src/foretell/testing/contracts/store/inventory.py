@@ -9,8 +9,10 @@ from foretell.domain.context import Deployed, Version
 from foretell.domain.errors import Conflict, NotFound
 from foretell.domain.plan import DeploymentId, EnvironmentId, ResourceId, WorkspaceId
 from foretell.domain.target import (
+    CompareSettings,
     Deployment,
     Environment,
+    IgnoreEntry,
     Inventory,
     PlanSettings,
     Resource,
@@ -41,7 +43,11 @@ DEPLOYMENT = Deployment(
         Variable(ODD, (VariableValue(ODD_JSON, ODD, -3), VariableValue([1, None]))),
     ),
     metadata=ODD_JSON,
-    plan=PlanSettings(enabled=False, timeout=timedelta(days=2, microseconds=7)),
+    plan=PlanSettings(
+        enabled=False,
+        timeout=timedelta(days=2, microseconds=7),
+        compare=CompareSettings((IgnoreEntry(("/a",), (ODD,), (".a",), name=ODD),), (ODD,)),
+    ),
 )
 RESOURCE = Resource(
     ResourceId(new_id()), f"Z{ODD}", ODD, "Cluster", "v1", ODD_JSON, {"a": "b"}, {"x": None}
