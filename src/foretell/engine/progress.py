@@ -1,8 +1,8 @@
 """When to show how far a plan has come: at once, then ever more seldom.
 
 A job that waits is not put off by a later one, so many targets that settle make one update. The
-pace slows down with the age of the plan: half an hour is some seven updates, and a burst of pulls
-leaves room for the final states under the limits of whoever shows them.
+pace slows down with the plan's age: half an hour is some seven updates, and a burst of pull
+requests leaves room for the final states under the limits of whoever shows them.
 """
 
 from datetime import datetime, timedelta

@@ -11,6 +11,7 @@ from reporter_world import DENIED, OTHER_SHA, Showing, superseded, target
 from foretell.domain.errors import Unavailable
 from foretell.domain.plan import EnvironmentId, PlanReason
 from foretell.domain.result import Status
+from foretell.domain.verdict import Denial
 from foretell.reporters.github.auth import INSTALLATION_PERMISSIONS
 from foretell.reporters.github.reporter import Style
 from foretell.testing.contracts.store.world import World as Rows
@@ -197,6 +198,49 @@ async def test_every_field_is_within_its_limit(shown: Showing) -> None:
     assert len({one.name for one in shown.fake.checks.values()}) == 4
     assert all(one.conclusion == "failure" for one in shown.fake.checks.values())
     assert all("more lines" in one.output["text"] for one in shown.fake.checks.values())
+
+
+def named(file: object, line: object = 3, message: str = "no limit") -> Denial:
+    return Denial(message, {"file": file, "line": line})
+
+
+async def test_violations_that_name_a_file_are_annotations_in_groups_of_fifty(
+    shown: Showing,
+) -> None:
+    denials = tuple(named(f"charts/{n}.yaml", n + 1) for n in range(120))
+    rules = [replace(DENIED, denials=denials), replace(DENIED, mandatory=False, rule="soft")]
+    plan = shown.plan()
+    await shown.show(plan, target("eu", status=Status.COMPUTING))
+    await shown.show_done(plan, target("eu", verdicts=rules))
+    (check,) = shown.fake.checks.values()
+    assert [one["path"] for one in check.annotations] == [f"charts/{n}.yaml" for n in range(120)]
+    assert {one["annotation_level"] for one in check.annotations} == {"failure"}
+    assert check.annotations[7]["start_line"] == 8
+    assert check.output["text"]
+    assert check.writes == 2 + 3
+
+
+async def test_an_annotation_is_not_sent_twice(shown: Showing) -> None:
+    rules = [replace(DENIED, denials=(named("a.yaml"), named("b.yaml")))]
+    shown.fake.faults.append(Fault("PATCH", "/check-runs", 0, after=True))
+    plan = shown.plan()
+    with pytest.raises(Unavailable):
+        await shown.show_done(plan, target("eu", verdicts=rules))
+    await shown.show_done(plan, target("eu", verdicts=rules))
+    await shown.show_done(shown.plan(), target("eu", "image: v3", verdicts=rules))
+    (check,) = shown.fake.checks.values()
+    assert [one["path"] for one in check.annotations] == ["a.yaml", "b.yaml"]
+
+
+async def test_what_is_no_file_of_the_repository_is_no_annotation(shown: Showing) -> None:
+    wrong = ("/etc/passwd", "../x", "a//b", "a\\b", "", 7, None, "a\nb", "./x")
+    denials = tuple(named(file) for file in wrong)
+    odd = (named("a.yaml", 0), named("a.yaml", True), named("a.yaml", "x"), named("a.yaml", -1))
+    await shown.show_done(
+        shown.plan(), target("eu", verdicts=[replace(DENIED, denials=denials + odd)])
+    )
+    (check,) = shown.fake.checks.values()
+    assert [(one["path"], one["start_line"]) for one in check.annotations] == [("a.yaml", 1)]
 
 
 async def test_a_token_that_is_no_app_sets_statuses_once_each(shown_by_token: Showing) -> None:

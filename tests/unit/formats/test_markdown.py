@@ -256,7 +256,7 @@ def test_a_warning_and_what_is_advisory_are_told_apart_from_what_blocks() -> Non
     targets = roll([replace(target, invocations=(judged,))])
     shown = replace(report, targets=targets, summary=summarize(targets))
     text = comment(shown)
-    assert ": please \\(advisory\\)" in text
+    assert ": please (advisory)" in text
     assert text.index("**Violations**") < text.index("**Warnings**")
     assert "&lt;look&gt; at \\*it\\*" in text
     found = page([shown])

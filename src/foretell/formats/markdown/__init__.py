@@ -1,5 +1,6 @@
 """Summary and diffs -> comment, check and status texts. Limits of the platform live here."""
 
+from foretell.formats.markdown.annotation import Annotation
 from foretell.formats.markdown.check import (
     CHECK_LIMIT,
     DESCRIPTION_LIMIT,
@@ -27,6 +28,7 @@ __all__ = [
     "DESCRIPTION_LIMIT",
     "NAME_LIMIT",
     "About",
+    "Annotation",
     "Check",
     "DiffGroup",
     "Fold",

@@ -20,6 +20,7 @@ from foretell.domain.summary import (
     summarize,
     summary_line,
 )
+from foretell.formats.markdown.annotation import Annotation, annotations
 from foretell.formats.markdown.comment import failure
 from foretell.formats.markdown.fitting import fenced_part, shared
 from foretell.formats.markdown.grouping import distinct_places
@@ -45,6 +46,7 @@ class Check:
     summary: str
     text: str
     conclusion: Conclusion | None
+    annotations: tuple[Annotation, ...] = ()
 
 
 def target_check(report: PlanReport, row: TargetRollup, limit: int = CHECK_LIMIT) -> Check:
@@ -55,6 +57,7 @@ def target_check(report: PlanReport, row: TargetRollup, limit: int = CHECK_LIMIT
         summary=_summary(report, [row], [_message(row)], limit),
         text=_sections([(row,)], limit),
         conclusion=_conclusion(report, summary, settled=row.settled),
+        annotations=annotations([row]),
     )
 
 
@@ -71,6 +74,7 @@ def plan_check(report: PlanReport, limit: int = CHECK_LIMIT) -> Check:
         summary=_summary(report, report.targets, parts, limit),
         text=_sections(_alike(report.targets), limit),
         conclusion=_conclusion(report, summary, settled=done),
+        annotations=annotations(report.targets),
     )
 
 

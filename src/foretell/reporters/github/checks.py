@@ -7,11 +7,13 @@ from typing import Any, Protocol
 from foretell.domain.digest import digest
 from foretell.domain.errors import NotFound
 from foretell.domain.summary import Conclusion
-from foretell.formats.markdown import DESCRIPTION_LIMIT, Check, short
+from foretell.formats.markdown import DESCRIPTION_LIMIT, NAME_LIMIT, Annotation, Check, short
 from foretell.ports.memory import ShownCheck
 from foretell.reporters.github.auth import Repository
 from foretell.reporters.github.client import Github
 
+ANNOTATIONS_A_CALL = 50
+"""More in one call are refused (REST docs, "Check runs")."""
 CANCELLED = Check(
     "Superseded",
     "A newer plan took the place of this one before it was done.",
@@ -40,26 +42,35 @@ class CheckRuns:
         wanted = digest("check1", body)[-32:]
         if wanted == shown.digest or (check.conclusion is None and _is_shown(shown)):
             return shown
-        check_id = await self._written(shown, name, body)
+        written = await self._written(shown, name, body)
+        check_id = int(written["id"])
+        if check.conclusion is not None:
+            await self._annotate(check_id, check, int(written["output"]["annotations_count"]))
         return ShownCheck(
             shown.external_id, shown.commit, name, check_id, wanted, check.conclusion is None
         )
 
-    async def _written(self, shown: ShownCheck, name: str, body: Mapping[str, Any]) -> int:
+    async def _annotate(self, check_id: int, check: Check, known: int) -> None:
+        """GitHub adds what is sent to what is there, which is so never sent again."""
+        rest = check.annotations[known:]
+        for first in range(0, len(rest), ANNOTATIONS_A_CALL):
+            some = [_annotation(one) for one in rest[first : first + ANNOTATIONS_A_CALL]]
+            output = {**_output(check), "annotations": some}
+            await self.github.add(self.repository, f"check-runs/{check_id}", {"output": output})
+
+    async def _written(self, shown: ShownCheck, name: str, body: Mapping[str, Any]) -> Any:
         known = shown.check_id
         if known is None and shown.name:
             # Its making was begun and not heard of.
             known = await self._found(shown, name)
         if known is not None:
             try:
-                await self.github.patch(self.repository, f"check-runs/{known}", body)
-                return known
+                return await self.github.patch(self.repository, f"check-runs/{known}", body)
             except NotFound:
                 pass
-        made = await self.github.post(
+        return await self.github.post(
             self.repository, "check-runs", {**body, "head_sha": shown.commit}
         )
-        return int(made["id"])
 
     async def _found(self, shown: ShownCheck, name: str) -> int | None:
         path = f"commits/{shown.commit}/check-runs"
@@ -100,15 +111,28 @@ def _is_shown(shown: ShownCheck) -> bool:
 
 
 def _run(shown: ShownCheck, name: str, check: Check) -> Mapping[str, Any]:
-    output = {"title": check.title, "summary": check.summary}
-    if check.text:
-        output["text"] = check.text
     ended = {"status": "completed", "conclusion": check.conclusion}
     return {
         "name": name,
         "external_id": shown.external_id,
         **({"status": "in_progress"} if check.conclusion is None else ended),
-        "output": output,
+        "output": _output(check),
+    }
+
+
+def _output(check: Check) -> Mapping[str, Any]:
+    text = {"text": check.text} if check.text else {}
+    return {"title": check.title, "summary": check.summary, **text}
+
+
+def _annotation(found: Annotation) -> Mapping[str, Any]:
+    return {
+        "path": found.path,
+        "start_line": found.line,
+        "end_line": found.end_line,
+        "annotation_level": "failure" if found.blocks else "warning",
+        "title": short(found.title, NAME_LIMIT),
+        "message": found.message,
     }
 
 

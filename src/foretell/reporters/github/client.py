@@ -6,6 +6,7 @@ One client for all who talk to one GitHub; `https://HOST/api/v3` is an Enterpris
 import asyncio
 import re
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -34,6 +35,15 @@ PAGE = 100
 """The largest page that GitHub gives."""
 _NEXT = re.compile(r'<([^<>]+)>;\s*rel="next"')
 _MOVED = frozenset({301, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    method: str
+    path: str
+    body: Mapping[str, Any] | None
+    params: Mapping[str, str] | None
+    repeatable: bool
 
 
 class Github:
@@ -79,8 +89,12 @@ class Github:
         return (await self._call("POST", repository, path, body=body)).json()
 
     async def patch(self, repository: Repository, path: str, body: Mapping[str, Any]) -> Any:
-        """What was changed."""
+        """What was changed; repeated after a broken call, as twice is once."""
         return (await self._call("PATCH", repository, path, body=body)).json()
+
+    async def add(self, repository: Repository, path: str, body: Mapping[str, Any]) -> Any:
+        """What was changed by a PATCH that adds to what is there: twice is not once."""
+        return (await self._call("PATCH", repository, path, body=body, repeatable=False)).json()
 
     async def delete(self, repository: Repository, path: str) -> None:
         """What is gone already is gone."""
@@ -116,34 +130,29 @@ class Github:
         *,
         body: Mapping[str, Any] | None = None,
         params: Mapping[str, str] | None = None,
+        repeatable: bool = True,
     ) -> Answer:
         place = f"{repository.path}/{path}"
-        answer = await self._sent(method, repository, place, body, params)
+        call = _Call(method, place, body, params, repeatable and method != "POST")
+        answer = await self._sent(repository, call)
         if answer.status == 401 and self._access.refused(repository):
-            answer = await self._sent(method, repository, place, body, params)
+            answer = await self._sent(repository, call)
         if answer.status in _MOVED and (moved := self._moved(answer)):
-            answer = await self._sent(method, repository, moved, body, None)
+            answer = await self._sent(repository, replace(call, path=moved, params=None))
         if 200 <= answer.status < 300:
             return answer
         raise await self._refusal(method, repository, place, answer)
 
-    async def _sent(
-        self,
-        method: str,
-        repository: Repository,
-        path: str,
-        body: Mapping[str, Any] | None,
-        params: Mapping[str, str] | None,
-    ) -> Answer:
+    async def _sent(self, repository: Repository, call: _Call) -> Answer:
         token = await self._access.token(repository)
-        await self._turn(repository, writes=method != "GET")
+        await self._turn(repository, writes=call.method != "GET")
         return await self._http.request(
-            method,
-            path,
-            body=body,
-            params=params,
+            call.method,
+            call.path,
+            body=call.body,
+            params=call.params,
             headers=bearer(token),
-            idempotent=method != "POST",
+            idempotent=call.repeatable,
         )
 
     async def _turn(self, repository: Repository, *, writes: bool) -> None:
