@@ -1,7 +1,7 @@
 """Bodies in: bounded before they are parsed, and every wrong field is named."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, TypeVar
 
 from fastapi import HTTPException, Request
@@ -21,18 +21,22 @@ _JSON = {"", "application/json", "application/x-www-form-urlencoded"}
 """No type, and that which `curl -d` claims: RFC 0004's own example sends JSON under it."""
 
 
-async def read_body(request: Request, at_most: int = MAX_BYTES) -> bytes:
-    """The body. 413 over `at_most`, without reading further; 415 for one that is packed."""
+async def read_body(request: Request) -> bytes:
+    """The body. 413 over 5 MB, without reading further; 415 for one that is packed."""
+    return b"".join([chunk async for chunk in body_chunks(request, MAX_BYTES)])
+
+
+async def body_chunks(request: Request, at_most: int) -> AsyncIterator[bytes]:
+    """The body as it comes. 413 over `at_most` bytes, 415 for one that is packed."""
     if request.headers.get("content-encoding", "identity") != "identity":
         raise HTTPException(415, "send the body as it is, without a Content-Encoding")
     claimed = request.headers.get("content-length", "")
     _check_length(int(claimed) if claimed.isdecimal() else 0, at_most)
-    chunks, size = [], 0
+    size = 0
     async for chunk in request.stream():
         size += len(chunk)
         _check_length(size, at_most)
-        chunks.append(chunk)
-    return b"".join(chunks)
+        yield chunk
 
 
 def _check_length(size: int, at_most: int) -> None:

@@ -7,8 +7,10 @@ sent, in hex) and "Webhook events and payloads" (25 MB at most).
 import hashlib
 import hmac
 import re
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from tempfile import SpooledTemporaryFile
 
 from fastapi import HTTPException
 from pydantic import SecretStr
@@ -20,6 +22,7 @@ from foretell.formats.pull_request.event import Event, Moved, PlanAsked, read_ev
 from foretell.ports import Delivery, Job, Step, Tx
 
 MAX_BYTES = 25_000_000
+_IN_MEMORY_BYTES = 1_000_000
 SIGNATURE = "X-Hub-Signature-256"
 _SIGNED = re.compile(r"sha256=[0-9a-f]{64}\Z")
 _WORD = re.compile(r"[!-~]{1,200}\Z")
@@ -42,11 +45,20 @@ class Webhook:
             raise HTTPException(401, f"expected {SIGNATURE}: sha256=… as GitHub sends it")
         return signature
 
-    def check(self, signature: str, body: bytes) -> None:
-        """Raises 401 where `body` was not signed with the secret."""
-        made = f"sha256={hmac.new(self.secret, body, hashlib.sha256).hexdigest()}"
-        if not hmac.compare_digest(made.encode(), signature.encode()):
-            raise HTTPException(401, "the signature is not that of this body and our secret")
+    async def read(self, chunks: AsyncIterator[bytes], signature: str) -> bytes:
+        """The body, once it is known to be signed with the secret; 401 where it is not.
+
+        Until then it may be anybody's: what is large of it waits on disk, not in memory.
+        """
+        seal = hmac.new(self.secret, digestmod=hashlib.sha256)
+        with SpooledTemporaryFile(_IN_MEMORY_BYTES) as kept:
+            async for chunk in chunks:
+                seal.update(chunk)
+                kept.write(chunk)
+            if not hmac.compare_digest(f"sha256={seal.hexdigest()}".encode(), signature.encode()):
+                raise HTTPException(401, "the signature is not that of this body and our secret")
+            kept.seek(0)
+            return kept.read()
 
 
 def webhook_of(secret: SecretStr | None) -> Webhook | None:

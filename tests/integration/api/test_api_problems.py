@@ -123,7 +123,6 @@ async def test_what_is_not_there_is_a_problem_too(quiet_site: Site) -> None:
             "/v1",
             "/v1/workspaces/shop/",
             "/docs",
-            "/v1/github/webhook",
             "/v1/workspaces/shop/deployments/nope/plans",
             "/v1/workspaces/nope/deployments/web/plans",
             f"{PLAN}/x",

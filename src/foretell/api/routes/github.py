@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, HTTPException, Request, Response, Security
 from fastapi.security import APIKeyHeader
 
-from foretell.api.body import media_type, read_body
+from foretell.api.body import body_chunks, media_type
 from foretell.api.schemas.answers import problems
 from foretell.api.services import Services, services_of
 from foretell.api.webhook import MAX_BYTES, SIGNATURE, Webhook, read_delivery, receive
@@ -67,8 +67,7 @@ def _configured(services: Services) -> Webhook:
 
 async def _signed_body(request: Request, webhook: Webhook, shown: str | None) -> bytes:
     signature = webhook.check_shape(shown)
-    body = await read_body(request, MAX_BYTES)
-    webhook.check(signature, body)
+    body = await webhook.read(body_chunks(request, MAX_BYTES), signature)
     if media_type(request) != "application/json":
         raise HTTPException(415, "let GitHub send application/json: the webhook's content type")
     return body
