@@ -25,7 +25,7 @@ async def pull_request(tools: Tools, subject: str) -> None:
     """See to every delivery about `subject` that is not finished, in order and alone.
 
     Twice is once: until the commit that finishes them, the same deliveries ask for the same plans.
-    Raises Unavailable or RateLimited to be called again.
+    Raises Unavailable to be called again.
     """
     now = tools.clock.now()
     async with tools.store.begin() as tx:
@@ -44,7 +44,8 @@ async def pull_request(tools: Tools, subject: str) -> None:
                 return
         except (RateLimited, Unavailable) as error:
             if now - deliveries[0].received_at < GIVE_UP_AFTER:
-                raise
+                await _later(tx, subject, error)
+                return
             _log.error("webhook.given_up", subject=subject, error=error.message)
         await tx.finish(deliveries)
         await tx.forget(now - MEMORY)
@@ -58,6 +59,13 @@ def _unrest(tools: Tools, deliveries: Sequence[Delivery], now: datetime) -> time
     # Another machine's clock took the time: a moment that is yet to come is no reason to wait.
     is_quiet = newest < _NOT_AT_ALL or newest >= tools.quiet_for
     return _NOT_AT_ALL if is_quiet or oldest >= tools.quiet_at_most else tools.quiet_for - newest
+
+
+async def _later(tx: Tx, subject: str, error: RateLimited | Unavailable) -> None:
+    """Try again when that was asked for; what is merely away is the queue's to try again."""
+    if isinstance(error, Unavailable):
+        raise error
+    await tx.enqueue([Job(Step.PULL_REQUEST, subject, max(error.retry_after, _NEXT_TRY))])
 
 
 async def _see_to(tools: Tools, tx: Tx, subject: str, deliveries: Sequence[Delivery]) -> bool:

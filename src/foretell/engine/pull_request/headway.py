@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from foretell.domain.plan import Plan, PlanReason, PlanStatus, WorkspaceId
-from foretell.domain.target import Deployment
+from foretell.domain.plan import Plan, PlanReason, PlanStatus
+from foretell.engine.pull_request.choosing import named_by, touched
 from foretell.engine.pull_request.knowledge import Known, learn
-from foretell.engine.pull_request.questions import changed_files, react
+from foretell.engine.pull_request.questions import react
 from foretell.engine.pull_request.referring import deployments_of
 from foretell.engine.pull_request.requests import KEY_PREFIX, Wanted, request_of, submit_all
-from foretell.engine.pull_request.rules import allow, allow_files, allow_fork
+from foretell.engine.pull_request.rules import allow, allow_fork
 from foretell.engine.pull_request.tools import Tools
 from foretell.formats.pull_request.event import CheckAsked, PlanAsked
 from foretell.formats.pull_request.head import PullRequest
 from foretell.formats.pull_request.repository import repository
 from foretell.ports import Delivery, PullRequestState, Reaction, Tx
-
-_Chosen = Sequence[tuple[WorkspaceId, Deployment]]
 
 
 async def follow_head(tools: Tools, tx: Tx, subject: str, deliveries: Sequence[Delivery]) -> None:
@@ -39,49 +37,26 @@ async def follow_head(tools: Tools, tx: Tx, subject: str, deliveries: Sequence[D
 async def _planned(
     tools: Tools, tx: Tx, state: PullRequestState, asks: Sequence[PlanAsked], cause: str
 ) -> PullRequestState:
-    pull_request = state.pull_request
-    is_due = await _is_due(tools, state)
-    heard = asks if allow_fork(tools.rules, state) else ()
+    pull_request, rules = state.pull_request, tools.rules
+    is_due = state.planned_sha != pull_request.sha and allow(rules, state)
+    heard = asks if allow_fork(rules, state) else ()
     if not is_due and not heard:
         return state
     place = repository(pull_request.host, pull_request.owner, pull_request.repo)
     everything = await deployments_of(tx, tools.selectors, place)
-    chosen = [_named(ask, everything) for ask in heard]
-    is_whole = is_due or everything in chosen
-    wanted = everything if is_whole else _joined(chosen, everything)
+    due = await touched(tools, pull_request, everything) if is_due else []
+    named = [named_by(ask, everything) for ask in heard]
     request = request_of(pull_request)
-    await submit_all(tools, [Wanted(at, one.id, request) for at, one in wanted], cause)
-    for ask, named in zip(heard, chosen, strict=True):
-        await react(tools, ask, Reaction.SEEN if named else Reaction.CONFUSED)
+    wanted = [
+        Wanted(one[0], one[1].id, request)
+        for one in everything
+        if one in due or any(one in chosen for chosen in named)
+    ]
+    await submit_all(tools, wanted, cause)
+    for ask, chosen in zip(heard, named, strict=True):
+        await react(tools, ask, Reaction.SEEN if chosen else Reaction.CONFUSED)
+    is_whole = is_due or everything in named
     return replace(state, planned_sha=pull_request.sha) if is_whole else state
-
-
-async def _is_due(tools: Tools, state: PullRequestState) -> bool:
-    """Whether the head is to be planned though nobody asked."""
-    if state.planned_sha == state.pull_request.sha or not allow(tools.rules, state):
-        return False
-    if not tools.rules.paths:
-        return True
-    files = await changed_files(tools, state.pull_request)
-    return files is None or allow_files(tools.rules, files)
-
-
-def _named(ask: PlanAsked, everything: _Chosen) -> _Chosen:
-    """The deployments that a comment names; none where one of the names is none of them."""
-    if not ask.deployments:
-        return everything
-    wanted = {name.lower() for name in ask.deployments}
-    chosen = [one for one in everything if wanted & _names(one[1])]
-    found = {name for _, deployment in chosen for name in _names(deployment)}
-    return chosen if wanted <= found else []
-
-
-def _names(deployment: Deployment) -> set[str]:
-    return {deployment.id.lower(), deployment.slug.lower(), deployment.name.lower()}
-
-
-def _joined(chosen: Sequence[_Chosen], everything: _Chosen) -> _Chosen:
-    return [one for one in everything if any(one in part for part in chosen)]
 
 
 async def _void_older(tools: Tools, tx: Tx, pull_request: PullRequest) -> None:

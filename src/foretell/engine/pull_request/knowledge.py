@@ -58,12 +58,20 @@ async def _asked(tools: Tools, known: Known, ask: PlanAsked) -> Known:
     if not ask.is_understood:
         await react(tools, ask, Reaction.CONFUSED)
         return known
-    state = known.state or await _fetched(tools, ask)
-    if state is None:
-        return known
-    return Known(replace(state, asked_sha=state.pull_request.sha), (*known.asks, ask))
+    state = await _seen(tools, known.state, ask)
+    return Known(state, (*known.asks, ask)) if state else known
 
 
-async def _fetched(tools: Tools, ask: PlanAsked) -> PullRequestState | None:
-    found = await current(tools, ask.owner, ask.repo, ask.number)
-    return PullRequestState(found) if found else None
+async def _seen(
+    tools: Tools, state: PullRequestState | None, ask: PlanAsked
+) -> PullRequestState | None:
+    """The state that somebody who asks had before them, vouched for; the event may be on its way.
+
+    A head that nobody told us of by then may be a later one: it is planned, and is not vouched
+    for unless it is the first that we hear of.
+    """
+    now = await current(tools, ask.owner, ask.repo, ask.number)
+    vouched = state.pull_request.sha if state else now.sha if now else ""
+    if now and (state is None or now.updated_at >= state.pull_request.updated_at):
+        state = followed(state, Moved(now))
+    return replace(state, asked_sha=vouched) if state else None

@@ -33,9 +33,9 @@ def names_label(rules: PullRequestRules, label: str) -> bool:
     return label.lower() in {own.lower() for own in rules.labels}
 
 
-def allow_files(rules: PullRequestRules, files: Iterable[str]) -> bool:
-    """Whether one of the changed files is one that matters."""
-    patterns = [glob(pattern) for pattern in rules.paths]
+def allow_files(paths: Iterable[str], files: Iterable[str]) -> bool:
+    """Whether one of the changed files fits one of the patterns."""
+    patterns = [glob(pattern) for pattern in paths]
     return any(pattern.fullmatch(file) for file in files for pattern in patterns)
 
 
