@@ -3,6 +3,8 @@
 import asyncio
 import fcntl
 import json
+import platform
+import zipfile
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from foretell.domain.result import Done
 from foretell.formats.tfplan.hash import EMPTY_HASH, plan_hash
 from foretell.formats.tfplan.parse import parse
 from foretell.kit.terraform.run import Planned
+from foretell.kit.tree import remove
 from foretell.testing.agents import a_context, a_side, agent_tools
 from foretell.testing.contracts.agent import AgentContract, AgentQuestion
 
@@ -384,3 +387,66 @@ async def test_the_hash_is_the_one_that_anybody_with_the_key_computes(world: Wor
     theirs = plan_hash(parse(world.said("show", "-json", "p", cwd=own)), KEY.encode())
     ours = only(await world.plan(thing(body="input = 1.50"), planKey={"env": "PLAN_KEY"}))
     assert ours.content_hash == theirs
+
+
+# Providers, out of a folder in place of a registry.
+
+
+def a_provider(folder: Path) -> str:
+    """A configuration that needs a provider, packed where `init` finds it. It can't be started."""
+    packed = folder / "registry.test" / "acme" / "nothing"
+    packed.mkdir(parents=True)
+    machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    name = f"terraform-provider-nothing_1.0.0_{platform.system().lower()}_{machine}.zip"
+    member = zipfile.ZipInfo("terraform-provider-nothing_v1.0.0")
+    member.external_attr = 0o755 << 16
+    with zipfile.ZipFile(packed / name, "w") as archive:
+        archive.writestr(member, "#!/bin/sh\nexit 1\n")
+    settings = (
+        f'provider_installation {{\n  filesystem_mirror {{\n    path = "{folder}"\n  }}\n}}\n'
+    )
+    (folder / "cli.tfrc").write_text(settings)
+    return (
+        "terraform {\n  required_providers {\n    nothing = {\n"
+        '      source = "registry.test/acme/nothing"\n    }\n  }\n}\n'
+    )
+
+
+@pytest.fixture
+async def with_provider(world: World, tmp_path: Path) -> AsyncIterator[World]:
+    settings = {**world.tools.settings}
+    environ = {"TF_CLI_CONFIG_FILE": str(tmp_path / "registry" / "cli.tfrc")}
+    async with agent_tools(settings, environ=environ) as tools:
+        yield World(world.program, tmp_path, tools)
+
+
+async def test_providers_that_a_lock_file_pins_are_shared_and_never_written_to(
+    with_provider: World,
+) -> None:
+    world, registry = with_provider, with_provider.folder / "registry"
+    text = a_provider(registry) + thing()
+    kept = world.folder / "cache" / "terraform" / "providers"
+
+    async def planned() -> None:
+        """As far as the provider, which is found and does not start."""
+        error = await world.refused(text, env=["TF_CLI_CONFIG_FILE"])
+        assert "plan failed" in error.message
+        assert "terraform-provider-nothing" in error.message
+
+    await planned()
+    assert not kept.exists(), "without a lock file nothing says which versions are meant"
+    module = world.repository / "infra"
+    mirror = f"-fs-mirror={registry}"
+    assert world.call("providers", "lock", mirror, cwd=module) == 0
+    await planned()
+    (shared,) = kept.iterdir()
+    files = {path: path.stat() for path in shared.rglob("*")}
+    assert any(path.name == "terraform-provider-nothing_v1.0.0" for path in files)
+    assert not any(found.st_mode & 0o222 for path, found in files.items() if not path.is_symlink())
+    for archive in registry.rglob("*.zip"):
+        archive.write_bytes(b"nobody unpacks this")
+    await planned()
+    assert {path: path.stat().st_mtime_ns for path in shared.rglob("*")} == {
+        path: found.st_mtime_ns for path, found in files.items()
+    }
+    remove(shared)
