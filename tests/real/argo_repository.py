@@ -24,6 +24,8 @@ spec:
     metadata: {labels: {app: web}}
     spec: {containers: [{name: web, image: "web:{{ .Values.tag }}"}]}
 """
+SLOW = "{{ range until 4000 }}{{ range until 4000 }}{{ end }}{{ end }}\n"
+"""A template of a chart that takes seconds."""
 FILES: Mapping[str, str] = {
     "plain/config.yaml": CONFIG.format(name="plain", color="blue"),
     "chart/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n",

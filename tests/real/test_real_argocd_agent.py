@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from argo_repository import (
     FILES,
+    SLOW,
     Repository,
     a_repository,
     app_of_apps,
@@ -343,7 +344,6 @@ async def test_a_wrong_token_is_said_and_not_shown(asker: Asker, repository: Rep
     assert "canary" not in error.message
 
 
-SLOW = "{{ range until 4000 }}{{ range until 4000 }}{{ end }}{{ end }}\n"
 CHILD = """
 import asyncio, json, sys
 from foretell.agents.argocd.agent import ArgoCdAgent

@@ -62,7 +62,7 @@ async def plan_locally(
 
     start_log(settings)
     base, head = await _sides(settings, wanted)
-    async with open_backend(_private(settings), trusted=True) as backend:
+    async with open_backend(private(settings), trusted=True) as backend:
         queue = backend.queue()
         working = asyncio.create_task(queue.run())
         try:
@@ -70,13 +70,13 @@ async def plan_locally(
                 await _plan_one(backend, deployment, base, head, wanted.tag, progress)
                 for deployment in _chosen(base, head, wanted.deployment)
             ]
-            return [await _with_context(backend, one, wanted.context) for one in reports]
+            return [await in_context(backend, one, wanted.context) for one in reports]
         finally:
             await queue.stop()
             await working
 
 
-def _private(settings: Settings) -> Settings:
+def private(settings: Settings) -> Settings:
     """A database of its own: a server's workers must not take the jobs of a command line."""
     own = {"data_dir": settings.data_dir / "local", "database_url": None}
     unlimited = {"plans_per_minute": 10**6, "workspace_plans_per_minute": 10**6}
@@ -132,7 +132,7 @@ async def _plan_one(
     async with backend.store.begin() as tx:
         await tx.put_workspace(workspace)
         await tx.put_items(workspace.id, [deployment])
-        await _put_policies(tx, workspace.id, base.loaded.inventory.policies)
+        await put_policies(tx, workspace.id, base.loaded.inventory.policies)
     plan = await submit(
         backend.store,
         backend.selectors,
@@ -149,7 +149,7 @@ async def _plan_one(
     return await follow(backend, plan.id, lambda done, of: progress(deployment.name, done, of))
 
 
-async def _put_policies(tx: Tx, workspace: WorkspaceId, policies: Sequence[Policy]) -> None:
+async def put_policies(tx: Tx, workspace: WorkspaceId, policies: Sequence[Policy]) -> None:
     """The base's rules judge, and no rule that an earlier plan left in the private database."""
     kept = {policy.id for policy in policies}
     gone = [old.id for old in await tx.policies(workspace) if old.id not in kept]
@@ -157,7 +157,7 @@ async def _put_policies(tx: Tx, workspace: WorkspaceId, policies: Sequence[Polic
     await tx.put_items(workspace, policies)
 
 
-async def _with_context(backend: "Backend", report: PlanReport, context: int) -> PlanReport:
+async def in_context(backend: "Backend", report: PlanReport, context: int) -> PlanReport:
     if context == CONTEXT:
         return report
     texts = {}

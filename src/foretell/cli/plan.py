@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from foretell.cli.argo_plan import ArgoPlan, plan_argo_cd
+from foretell.cli.argo_source import CaFileOption, RepoOption
 from foretell.cli.ending import Ending
 from foretell.cli.local import LocalPlan, plan_locally
 from foretell.cli.output import Output, write_reports
@@ -31,7 +33,13 @@ from foretell.settings import read_settings
 Inventory = Annotated[
     Path, typer.Option("--file", "-f", help="With --local: the inventory, a file or a folder.")
 ]
-Base = Annotated[str, typer.Option(help="With --local: the revision to compare with.")]
+Base = Annotated[
+    str,
+    typer.Option(
+        show_default="HEAD with --local",
+        help="The revision to compare with; with --argocd: what the files changed since.",
+    ),
+]
 Head = Annotated[
     str,
     typer.Option(help=f"With --local: the revision to plan; {WORKTREE}: the files as they are."),
@@ -50,11 +58,20 @@ def plan(  # noqa: PLR0913 - a command's options are its parameters
         bool, typer.Option("--local", help="Compare two revisions here, without a server.")
     ] = False,
     file: Inventory = Path("inventory.yaml"),
-    base: Base = "HEAD",
+    base: Base = "",
     head: Head = WORKTREE,
     deployment: Annotated[
         str, typer.Option("--deployment", "-d", help="Slug or id; with --local, all by default.")
     ] = "",
+    argocd: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Plan what this Argo CD has of --repo.")
+    ] = "",
+    repo: RepoOption = "",
+    sha: Annotated[str, typer.Option(help="With --argocd: the commit to plan.")] = "",
+    into: Annotated[
+        str, typer.Option(metavar="BRANCH", help="With --argocd: where it is to be merged.")
+    ] = "",
+    ca_file: CaFileOption = "",
     workspace: WorkspaceOption = "",
     tag: Annotated[str, typer.Option(help="The version's tag, as it would be created.")] = "",
     server: ServerOption = DEFAULT_SERVER,
@@ -80,10 +97,15 @@ def plan(  # noqa: PLR0913 - a command's options are its parameters
 
       foretell plan --local -f inventory.yaml --base origin/main --head HEAD
 
+      foretell plan --argocd argocd.example.com --repo shop/platform --sha 3f9c1d2 --base main
+
       foretell plan --workspace acme --deployment api --tag pr-12-3f9c1d2 --wait
     """
-    if local:
-        reports = _locally(LocalPlan(file, base, head, deployment, tag, context))
+    if argocd:
+        needed(repo=repo, sha=sha)
+        reports = _on_argo_cd(ArgoPlan(argocd, repo, sha, base, into, deployment, ca_file, context))
+    elif local:
+        reports = _locally(LocalPlan(file, base or "HEAD", head, deployment, tag, context))
     else:
         needed(workspace=workspace, deployment=deployment, tag=tag, otherwise=_NO_SERVER)
         wanted = RemotePlan(workspace, deployment, tag, wait=wait, context=context)
@@ -97,6 +119,11 @@ def plan(  # noqa: PLR0913 - a command's options are its parameters
 def _locally(wanted: LocalPlan) -> Sequence[PlanReport]:
     with shown_progress() as progress:
         return asyncio.run(plan_locally(read_settings(), wanted, progress))
+
+
+def _on_argo_cd(wanted: ArgoPlan) -> Sequence[PlanReport]:
+    with shown_progress() as progress:
+        return asyncio.run(plan_argo_cd(read_settings(), wanted, progress))
 
 
 def _remotely(server: Server, wanted: RemotePlan) -> Sequence[PlanReport]:
