@@ -54,7 +54,7 @@ async def whole(world: World, plan: Plan, targets: int) -> None:
     assert len(states) == targets
     for state in states:
         assert state.status is Status.COMPLETED, state
-        assert [one.kind for one in state.results] == ["manifest", "values"]
+        assert [one.kind for one in state.results] == ["plan", "other"]
         assert [one.status for one in state.verdicts] == [VerdictStatus.PASSED]
 
 
@@ -80,7 +80,7 @@ class Trouble:
             raise AgentUnavailable("locked", retry_after=SOON)
         if state is None and self._random.random() < 0.3:
             return Pending({"run": context.invocation_id}, SOON)
-        return Done((a_result("manifest"), a_result("values", has_changes=False)))
+        return Done((a_result("plan"), a_result("other", has_changes=False)))
 
 
 @asynccontextmanager

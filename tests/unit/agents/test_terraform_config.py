@@ -4,18 +4,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foretell.agents.terraform.plan_key import plan_key
 
 from foretell.agents.terraform.config import check_unrevealed, config_complaints, read_config
 from foretell.agents.terraform.environment import passed
 from foretell.agents.terraform.source import Repositories
 from foretell.domain.context import Side, Source
 from foretell.domain.errors import AgentRejected, InvalidRequest
-from foretell.domain.plan import WorkspaceId
+from foretell.formats.tfplan.plan_key import plan_key
 from foretell.inventory.secrets import References
 from foretell.kit.git import Checkouts
 from foretell.kit.renders import SharedRenders
-from foretell.testing.agents import a_side
+from foretell.testing.agents import a_context, a_side
 
 WHOLE: dict[str, Any] = {
     "repository": {"url": "https://git.test/acme/infra.git", "path": "live/eu"},
@@ -115,7 +114,8 @@ def test_a_server_passes_only_what_its_setting_names() -> None:
 
 
 def _key(given: str | None, installation: bytes = bytes(32), **more: Any) -> Any:
-    return plan_key(given, installation, WorkspaceId("w"), a_side({}, **more))
+    side = a_side({}, **more)
+    return plan_key(given, installation, a_context("terraform", current=None, proposed=side))
 
 
 def test_a_derived_key_is_of_one_target_and_one_installation() -> None:
