@@ -185,9 +185,18 @@ def test_no_changes_is_said_only_of_what_is_proven_unchanged(
     for row in roll(targets):
         words = change_words(row)
         assert words
-        assert (words == "No changes") is (
+        assert words.startswith("No changes") is (
             row.has_changes is False and row.status is Status.COMPLETED and row.settled
         )
+
+
+def test_a_target_with_only_hidden_changes_says_so() -> None:
+    target = a_target("one", False)
+    (agent,) = target.invocations
+    hidden = replace(agent, results=(replace(agent.results[0], suppressed=2),))
+    (row,) = roll([replace(target, invocations=(hidden,))])
+    assert change_words(row) == "No changes (2 suppressed)"
+    assert "2 with only suppressed changes" in summary_line([row], summarize([row]))
 
 
 def test_no_target_is_neither_success_nor_nothing() -> None:

@@ -108,7 +108,7 @@ def test_no_changes_is_said_of_no_more_targets_than_are_proven_unchanged(
 ) -> None:
     report = Anything(seed, ["production"]).report(12)
     unchanged = sum(group_of(row) is Group.UNCHANGED for row in report.targets)
-    said = sum(row[2] == "No changes" for row in cells(comment(report, limit)))
+    said = sum(row[2].startswith("No changes") for row in cells(comment(report, limit)))
     assert said <= unchanged
 
 
