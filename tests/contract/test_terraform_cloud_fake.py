@@ -14,6 +14,7 @@ from terraform_cloud_world import UPDATE, World, follow, redacted_of, terraform_
 from foretell.agents.terraform_cloud.run import ENDED, OPEN
 from foretell.domain.errors import AgentError
 from foretell.domain.plan import InvocationId
+from foretell.domain.result import Pending
 from foretell.testing.terraform_cloud.server import ARCHIVE, Call
 from foretell.testing.terraform_cloud.world import Delivery
 
@@ -85,7 +86,10 @@ async def test_every_answer_is_as_published(world: World, answers: Answers) -> N
     await everything(world)
     for status in ("pending", "planning", "planned_and_finished", "errored", "policy_override"):
         world.script(statuses=(status,))
-        await world.agent.plan(world.question(id=f"i-{status}"), None)
+        asked = world.question(id=f"i-{status}")
+        pending = await world.agent.plan(asked, None)
+        assert isinstance(pending, Pending)
+        await world.agent.plan(asked, pending.state)
         run = world.fake.runs[-1]
         await world.agent._client(world.fake.address, "tok-S3cr3t-of-the-team").run(run.id)
     await world.agent.sweep(

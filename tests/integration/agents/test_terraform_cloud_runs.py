@@ -19,11 +19,13 @@ from terraform_cloud_world import (
     commit,
     done,
     follow,
+    git,
     plan_json,
     redacted_of,
     terraform_cloud,
 )
 
+from foretell.agents.terraform_cloud.attempts import Attempts
 from foretell.domain.context import DispatchContext
 from foretell.domain.digest import Key
 from foretell.domain.errors import AgentError, AgentRejected, AgentUnavailable
@@ -173,6 +175,17 @@ async def test_a_server_plans_the_repositories_that_it_is_allowed(tmp_path: Path
             error = await refused(world, repository={"url": url})
             assert "may not be planned here" in error.message
         assert world.fake.runs == []
+
+
+async def test_a_server_plans_no_commit_that_is_on_no_branch(tmp_path: Path) -> None:
+    async with terraform_cloud(tmp_path, terraformRepositories=[str(tmp_path)]) as world:
+        url = str(world.repository)
+        assert isinstance((await follow(world, without_source(world, url, tag=world.sha)))[0], Done)
+        git(world.repository, "checkout", "--quiet", "--detach")
+        (world.repository / "main.tf").write_text("# a stranger's\n")
+        fork = commit(world.repository)
+        with pytest.raises(AgentRejected, match="no commit of a fork"):
+            await follow(world, without_source(world, url, tag=fork))
 
 
 # What comes back
@@ -361,7 +374,7 @@ async def test_t11_nobody_waits_to_be_told(world: World) -> None:
     world.script(**through("pending", "planning", "planned_and_finished"))
     answer, rounds = await follow(world, world.question())
     assert isinstance(answer, Done)
-    assert all(timedelta(0) < each.after <= timedelta(seconds=12) for each in rounds)
+    assert all(timedelta(0) < each.after <= timedelta(seconds=12) for each in rounds[1:])
 
 
 async def test_a_word_that_nobody_knows_is_not_the_end(world: World) -> None:
@@ -465,19 +478,44 @@ async def test_a_run_that_was_never_made_is_made(world: World) -> None:
     assert len(world.fake.runs) == 1
 
 
+async def uploaded(world: World, asked: DispatchContext) -> Pending:
+    """The first call: what it leaves behind is the upload."""
+    pending = await world.agent.plan(replace(asked, attempt=1), None)
+    assert isinstance(pending, Pending)
+    return pending
+
+
+async def made(world: World, asked: DispatchContext) -> Pending:
+    """And the second: the run."""
+    pending = await world.agent.plan(
+        replace(asked, attempt=2), (await uploaded(world, asked)).state
+    )
+    assert isinstance(pending, Pending)
+    return pending
+
+
 async def test_a_worker_that_died_after_making_the_run_makes_no_second(world: World) -> None:
     asked = world.question()
-    await world.agent.plan(replace(asked, attempt=1), None)
+    state = (await uploaded(world, asked)).state
+    await world.agent.plan(replace(asked, attempt=2), state)
+    outcome, _ = await follow(world, asked, state, attempt=3)
+    assert isinstance(outcome, Done)
+    assert len(world.fake.runs) == 1
+
+
+async def test_a_worker_that_died_while_uploading_made_no_run(world: World) -> None:
+    asked = world.question()
+    await uploaded(world, asked)
     outcome, _ = await follow(world, asked, None, attempt=2)
     assert isinstance(outcome, Done)
     assert len(world.fake.runs) == 1
+    assert not [each for each in world.fake.seen("GET") if each.path.endswith("/runs")]
 
 
 async def test_a_run_of_somebody_with_our_message_is_not_taken_for_ours(world: World) -> None:
     world.script(unpack_looks=1)
     asked = world.question()
-    unpacking = await world.agent.plan(replace(asked, attempt=1), None)
-    assert isinstance(unpacking, Pending)
+    unpacking = await uploaded(world, asked)
     routes = world.fake._routes
     (used,) = routes.configurations.values()
     theirs = replace(used, id="cv-theirs", status="uploaded")
@@ -509,24 +547,42 @@ async def test_an_upload_that_is_refused_is_said(world: World) -> None:
     assert "the archive is empty" in (await refused(world)).message
 
 
+async def test_a_server_that_keeps_no_messages_makes_no_second_run_either(world: World) -> None:
+    world.fake.dialect.keeps_messages = False
+    world.fake.faults.append(Fault("POST", "/runs$", Break.AFTER))
+    assert isinstance((await follow(world, world.question()))[0], Done)
+    assert len(world.fake.runs) == 1
+
+
+async def test_a_server_that_brings_no_plan_with_the_run_is_asked_for_it(world: World) -> None:
+    world.fake.dialect.includes_plans = False
+    world.script(delivery=Delivery.BODY)
+    assert (await done(world, world.question(id="i-1"))).results[0].has_changes is True
+    assert not world.fake.seen("GET", "/plans/plan-0000000000000001$")
+    world.script(log=LOG, redacted=None, has_changes=True)
+    answer = await done(world, world.question(id="i-2", token={"env": "PLANNER"}))
+    assert answer.results[0].resources[0].name == "x.gone"
+    diagnostic = {"type": "diagnostic", "diagnostic": {"severity": "error", "summary": "Broken"}}
+    world.script(**through("planning", "errored"), log=json.dumps(diagnostic).encode())
+    assert "Broken" in (await refused(world, id="i-3")).message
+
+
 # Ended, when nobody waits
 
 
 async def test_abandoning_ends_the_run(world: World) -> None:
-    asked = replace(world.question(), attempt=1)
-    pending = await world.agent.plan(asked, None)
-    assert isinstance(pending, Pending)
-    await world.agent.abandon(asked, pending.state)
-    await world.agent.abandon(asked, pending.state)
+    asked = world.question()
+    state = (await made(world, asked)).state
+    await world.agent.abandon(replace(asked, attempt=3), state)
+    await world.agent.abandon(replace(asked, attempt=3), state)
     assert [each.ended_as for each in world.fake.runs] == ["canceled"]
 
 
 async def test_t10_that_it_cannot_be_ended_now_means_look_again(world: World) -> None:
     world.script(**through("planning", "planning", "planned_and_finished"), refuse_cancel=2)
-    asked = replace(world.question(), attempt=1)
-    pending = await world.agent.plan(asked, None)
-    assert isinstance(pending, Pending)
-    await world.agent.abandon(asked, pending.state)
+    asked = world.question()
+    state = (await made(world, asked)).state
+    await world.agent.abandon(replace(asked, attempt=3), state)
     assert world.fake.runs[0].ended_as == ""
 
 
@@ -535,16 +591,45 @@ async def test_abandoning_what_was_never_asked_asks_nobody(world: World) -> None
     assert world.fake.calls == []
 
 
+async def test_abandoning_an_upload_that_no_run_was_made_of_asks_nobody(world: World) -> None:
+    asked = world.question()
+    state = (await uploaded(world, asked)).state
+    before = len(world.fake.calls)
+    await world.agent.abandon(replace(asked, attempt=2), state)
+    assert len(world.fake.calls) == before
+
+
+async def test_a_plan_that_was_stopped_while_its_run_was_made_leaves_none(world: World) -> None:
+    # The engine could not keep the answer, so it comes with the state of the call before.
+    asked = world.question()
+    state = (await uploaded(world, asked)).state
+    await world.agent.plan(replace(asked, attempt=2), state)
+    await world.agent.abandon(replace(asked, attempt=2), state)
+    assert [each.ended_as for each in world.fake.runs] == ["canceled"]
+    assert not [each for each in world.fake.seen("GET") if each.path.endswith("/runs")]
+
+
+async def test_abandoning_ends_a_run_whose_answer_was_lost(world: World) -> None:
+    world.fake.faults.append(Fault("POST", "/runs$", Break.AFTER))
+    asked = world.question()
+    state = (await uploaded(world, asked)).state
+    await world.agent.plan(replace(asked, attempt=2), state)
+    await world.agent.abandon(replace(asked, attempt=2), state)
+    assert [each.ended_as for each in world.fake.runs] == ["canceled"]
+
+
 async def test_abandoning_ends_a_run_whose_maker_died(world: World) -> None:
-    asked = replace(world.question(), attempt=1)
-    await world.agent.plan(asked, None)
-    await world.agent.abandon(replace(asked, attempt=2), None)
+    asked = world.question()
+    state = (await uploaded(world, asked)).state
+    await world.agent.plan(replace(asked, attempt=2), state)
+    world.agent._attempts = Attempts()  # another process
+    await world.agent.abandon(replace(asked, attempt=3), state)
     assert [each.ended_as for each in world.fake.runs] == ["canceled"]
 
 
 async def test_a_sweep_ends_the_runs_of_the_dead_alone(world: World) -> None:
     for id in ("i-dead", "i-live"):
-        await world.agent.plan(world.question(id=id), None)
+        await made(world, world.question(id=id))
     foreign = world.fake.runs[0]
     world.fake._routes._make_run(
         foreign.workspace, foreign.configuration, {"message": "foretell: a person's own"}, TOKEN
@@ -558,7 +643,7 @@ async def test_a_sweep_ends_the_runs_of_the_dead_alone(world: World) -> None:
 
 
 async def test_a_sweep_leaves_young_runs_alone(world: World) -> None:
-    await world.agent.plan(world.question(), None)
+    await made(world, world.question())
     config = world.question().side.agent_config
     left = await world.agent.sweep(config, timedelta(minutes=10), frozenset())
     assert left.removed == 0

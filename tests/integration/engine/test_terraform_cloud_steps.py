@@ -62,6 +62,8 @@ async def test_a_plan_that_is_cancelled_ends_its_runs(world: World, cloud: Cloud
     await planned_by(world, cloud, targets=2)
     plan = await world.fanned_out()
     await world.run(Step.INVOKE)
+    assert cloud.fake.runs == []
+    await world.run(Step.INVOKE)
     assert len(cloud.fake.runs) == 2
     await world.cancel(plan)
     await world.drain()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from foretell.agents.terraform_cloud.course import pause
+from foretell.agents.terraform_cloud.following import pause
 from foretell.agents.terraform_cloud.judged import Judged, read_judged
 from foretell.agents.terraform_cloud.pace import Pace
 from foretell.agents.terraform_cloud.progress import Progress, read_progress, since

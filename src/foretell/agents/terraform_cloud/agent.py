@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from foretell.agents.terraform_cloud.answer import Secrets
+from foretell.agents.terraform_cloud.attempts import Attempts
 from foretell.agents.terraform_cloud.client import Client, open_http
 from foretell.agents.terraform_cloud.config import (
     Access,
@@ -16,10 +17,12 @@ from foretell.agents.terraform_cloud.config import (
     read_access,
     read_config,
 )
-from foretell.agents.terraform_cloud.course import Course
+from foretell.agents.terraform_cloud.following import Following
+from foretell.agents.terraform_cloud.making import Making
 from foretell.agents.terraform_cloud.outside import Outside
 from foretell.agents.terraform_cloud.pace import Pace
 from foretell.agents.terraform_cloud.progress import read_progress
+from foretell.agents.terraform_cloud.question import Question
 from foretell.agents.terraform_cloud.run import MARK, RunView, owner
 from foretell.agents.terraform_cloud.source import Sources
 from foretell.agents.terraform_cloud.stop import stop
@@ -60,6 +63,7 @@ class TerraformCloudAgent(Agent):
         self._tools = tools
         self._transport = transport
         self._outside = Outside(transport)
+        self._attempts = Attempts()
         self._swept_at: dict[str, datetime] = {}
         self._clients: OrderedDict[str, Client] = OrderedDict()
         cache = Path(tools.settings.get("cacheDir") or default_cache_dir())
@@ -78,26 +82,23 @@ class TerraformCloudAgent(Agent):
             return Unsupported(REMOVED)
         revealed = await self._revealed(side)
         with Redactor(revealed.secrets).errors():
-            return await self._course(context, side, revealed).step(state)
+            asked, progress = self._question(context, side, revealed), read_progress(state)
+            if progress.run:
+                return await Following(asked).step(progress)
+            return await Making(asked).step(progress)
 
     async def abandon(self, context: DispatchContext, state: JsonObject | None) -> None:
         """Ends the run, also one whose making nobody lived to tell of."""
         progress = read_progress(state)
         side = context.proposed
-        if side is None or (not progress.run and context.attempt == 1 and not state):
+        if side is None or not (state or self._attempts.began(context.invocation_id)):
             return
         revealed = await self._revealed(side)
         with Redactor(revealed.secrets).errors():
-            course = self._course(context, side, revealed)
-            run = progress.run or await self._lost_run(course)
+            asked = self._question(context, side, revealed)
+            run = progress.run or await Making(asked).lost_run(progress)
             if run:
-                await stop(course.client, run)
-
-    async def _lost_run(self, course: Course) -> str:
-        config = course.config
-        workspace = await course.client.workspace(config.organization, config.template.workspace)
-        found = await course.find_run(workspace.id)
-        return found.id if found is not None else ""
+                await stop(asked.client, run)
 
     async def sweep(
         self, config: JsonObject, older_than: timedelta, live: frozenset[InvocationId]
@@ -138,9 +139,9 @@ class TerraformCloudAgent(Agent):
             check_unrevealed(side.agent_config)
             return await reveal_side(side, self._tools)
 
-    def _course(self, context: DispatchContext, side: Side, revealed: Revealed) -> Course:
+    def _question(self, context: DispatchContext, side: Side, revealed: Revealed) -> Question:
         config = read_config(revealed.value)
-        return Course(
+        return Question(
             client=self._client(config.address, config.token),
             config=config,
             context=context,
@@ -148,6 +149,7 @@ class TerraformCloudAgent(Agent):
             secrets=Secrets(revealed.secrets, plan_key(config.plan_key, self._tools.key, context)),
             sources=self._sources,
             clock=self._tools.clock,
+            attempts=self._attempts,
         )
 
     def _client(self, address: str, token: str) -> Client:

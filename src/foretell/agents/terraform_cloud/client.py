@@ -14,7 +14,7 @@ import orjson
 
 from foretell.agents.terraform_cloud.outside import Outside
 from foretell.agents.terraform_cloud.pace import TOO_MANY, Pace
-from foretell.agents.terraform_cloud.run import OPEN, RunView, read_run
+from foretell.agents.terraform_cloud.run import OPEN, PlanView, RunView, read_plan, read_run
 from foretell.agents.terraform_cloud.said import HIDDEN_OR_ABSENT, MAY_NOT_PLAN, failure, said
 from foretell.domain.errors import AgentRejected, AgentUnavailable, InvalidRequest, Unavailable
 from foretell.kit.http import Answer, Http, Options, Patience
@@ -154,6 +154,11 @@ class Client:
         attempted = f"run {run_id}"
         return _run(_expect(answer, attempted, 200), attempted)
 
+    async def plan(self, plan_id: str) -> PlanView:
+        """A run's plan, where the run did not bring it along."""
+        answer = await self.call("GET", f"plans/{plan_id}")
+        return read_plan(plan_id, _data(_expect(answer, f"plan {plan_id}", 200)))
+
     async def act(self, run_id: str, action: str, comment: str) -> bool:
         """Whether `cancel` or `discard` was taken; 409 is a normal answer: it is not possible
         now, as where the run ended meanwhile. A run that is gone needs nothing."""
@@ -166,9 +171,10 @@ class Client:
         return True
 
     async def runs(self, path: str, text: str, *, only_open: bool) -> AsyncIterator[RunView]:
-        """Plan-only runs whose message holds `text`; `path` is a workspace's or organization's.
+        """Plan-only runs of a workspace or an organization (`path`), newest first.
 
-        Plan-only runs are left out of lists that do not ask for them.
+        They are left out of lists that do not ask for them. `text` is what their messages hold,
+        where the server can search; not every one can.
         """
         params = {"filter[operation]": "plan_only", "search[basic]": text, "page[size]": _PAGE}
         if only_open:
@@ -179,9 +185,7 @@ class Client:
             )
             document = _document(_expect(answer, "the list of runs", 200), "the list of runs")
             for each in document.get("data") or ():
-                run = read_run(each)
-                if text in run.message:
-                    yield run
+                yield read_run(each)
             if not _map(_map(document, "meta"), "pagination").get("next-page"):
                 return
 

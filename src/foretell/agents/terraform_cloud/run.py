@@ -56,7 +56,7 @@ OPEN: Final = tuple(sorted(set(_BY_STATUS) - ENDED))
 
 @dataclass(frozen=True, slots=True)
 class PlanView:
-    """A run's plan. Counts are None before it ended, and then they are not zero."""
+    """A run's plan; `status` "" where only its id is known. Counts that are not there are not 0."""
 
     id: str
     status: str = ""
@@ -118,7 +118,7 @@ def read_run(data: Any, included: Any = ()) -> RunView:
         plan_only=attributes.get("plan-only") is not False,
         cancelable=actions.get("is-cancelable") is True,
         discardable=actions.get("is-discardable") is True,
-        plan=_plan(plan_id, included) if plan_id else None,
+        plan=_included_plan(plan_id, included) if plan_id else None,
         workspace=_related(relations, "workspace"),
         configuration=_related(relations, "configuration-version"),
         created_at=str(_of(attributes, "created-at")),
@@ -128,13 +128,18 @@ def read_run(data: Any, included: Any = ()) -> RunView:
     )
 
 
-def _plan(plan_id: str, included: Any) -> PlanView:
+def _included_plan(plan_id: str, included: Any) -> PlanView:
     found = (
         each
         for each in (included if isinstance(included, list) else ())
         if isinstance(each, Mapping) and (each.get("type"), each.get("id")) == ("plans", plan_id)
     )
-    attributes = _map(next(found, {}), "attributes")
+    return read_plan(plan_id, next(found, {}))
+
+
+def read_plan(plan_id: str, data: Any) -> PlanView:
+    """`data` of a plan's document; of an empty one only the id is known."""
+    attributes = _map(data, "attributes")
     changes = attributes.get("has-changes")
     return PlanView(
         id=plan_id,

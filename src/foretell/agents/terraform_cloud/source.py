@@ -85,7 +85,19 @@ class Sources:
     async def _resolved(self, repository: str, revision: str) -> Place:
         if not revision:
             return Place(repository, "")
-        return Place(repository, await self._checkouts.resolve(repository, revision))
+        commit = await self._checkouts.resolve(repository, revision)
+        await self._check_commit(repository, commit)
+        return Place(repository, commit)
+
+    async def _check_commit(self, repository: str, commit: str) -> None:
+        """Who may not push to the repository may still have its server give out their commit."""
+        if self._allowed is None or await self._checkouts.is_on_a_branch(repository, commit):
+            return
+        raise AgentRejected(
+            f"commit {commit[:12]} is on no branch or tag of {scrub(repository)}: a plan runs code "
+            "with the workspace's credentials, so a server plans no commit of a fork, nor one that "
+            "was taken back"
+        )
 
     async def pack(self, place: Place, path: str, working_directory: str) -> Archive:
         """The archive for a workspace with that working directory."""

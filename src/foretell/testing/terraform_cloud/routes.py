@@ -13,6 +13,7 @@ from foretell.testing.terraform_cloud.world import (
     Access,
     ConfigurationVersion,
     Delivery,
+    Dialect,
     Organization,
     Run,
     Workspace,
@@ -28,6 +29,7 @@ class World(Protocol):
     address: str
     archive_address: str
     organizations: dict[str, Organization]
+    dialect: Dialect
 
 
 Answer = Callable[..., Reply]
@@ -89,7 +91,7 @@ class Routes:
         place = self._by_id(workspace_id)
         if place is None or access not in documents.MAY_PLAN:
             return NOT_FOUND
-        asked = _attributes(call)
+        asked = json.loads(call.body)["data"].get("attributes", {})
         made = ConfigurationVersion(
             id=f"cv-{len(self.configurations) + 1:016d}",
             workspace=place,
@@ -148,6 +150,8 @@ class Routes:
         token: str,
     ) -> Run:
         script = place.script
+        if not self._world.dialect.keeps_messages:
+            attributes = {**attributes, "message": ""}
         made = Run(
             id=f"run-{len(self.runs) + 1:016d}",
             workspace=place,
@@ -168,7 +172,8 @@ class Routes:
             return NOT_FOUND
         now = self._world.clock.now()
         document: dict[str, Any] = {"data": documents.run(found, now)}
-        if "plan" in call.query.get("include", "").split(","):
+        included = self._world.dialect.includes_plans
+        if included and "plan" in call.query.get("include", "").split(","):
             document["included"] = [documents.plan(found, now, self._log_url(found))]
         found.looks += 1
         return Reply.document(200, document)
@@ -281,11 +286,6 @@ class Routes:
         if found.auto_queue_runs:
             self._make_run(found.workspace, found, {"message": "queued by the upload"}, "")
         return Reply(200)
-
-
-def _attributes(call: Asked) -> Mapping[str, Any]:
-    attributes: Mapping[str, Any] = json.loads(call.body)["data"].get("attributes", {})
-    return attributes
 
 
 def _able(action: str) -> str:

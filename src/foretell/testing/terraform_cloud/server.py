@@ -12,6 +12,7 @@ from foretell.testing.terraform_cloud.reply import Reply
 from foretell.testing.terraform_cloud.routes import Routes
 from foretell.testing.terraform_cloud.world import (
     Access,
+    Dialect,
     Organization,
     Run,
     Script,
@@ -59,6 +60,7 @@ class FakeTerraformCloud:
         self.tokens = dict(tokens)
         self.address = address
         self.archive_address = archive_address
+        self.dialect = Dialect()
         self.limit = Limit()
         self.lists = Limit(window=60.0)
         self.faults: list[Fault] = []

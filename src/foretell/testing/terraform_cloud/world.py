@@ -39,6 +39,15 @@ class Delivery(Enum):
 
 
 @dataclass
+class Dialect:
+    """Where other implementations of the API differ: OTF keeps no message of a run, and does not
+    bring its plan along with it."""
+
+    keeps_messages: bool = True
+    includes_plans: bool = True
+
+
+@dataclass
 class Script:
     """What the runs of a workspace go through and come to.
 
