@@ -154,6 +154,24 @@ def test_a_denial_is_never_lost_to_the_table_or_the_diffs() -> None:
     assert len(text) <= COMMENT_LIMIT
 
 
+def test_a_thousand_violations_leave_room_for_what_would_be_deleted() -> None:
+    report = a_large_report(300)
+    gone = ResourceChange("Namespace", "payments", Action.DELETE, diff="-a\n")
+    targets = []
+    for number, row in enumerate(report.targets):
+        asked = row.target.invocations[0]
+        no = Verdict("gate", "rule", VerdictStatus.DENIED, denials=(Denial(f"{number}" * 300),))
+        kinds = (replace(asked.results[0], resources=(gone,)),)
+        targets.append(
+            replace(row.target, invocations=(replace(asked, verdicts=(no,), results=kinds),))
+        )
+    rows = roll(targets)
+    text = comment(replace(report, targets=rows, summary=summarize(rows)))
+    assert re.search(r"\n- … and \d+ more\n", text)
+    assert "**Deleted or replaced**\n\n- `Namespace/payments` on production / cluster-0000" in text
+    assert len(text) <= COMMENT_LIMIT
+
+
 def test_what_is_left_out_is_counted() -> None:
     report = a_large_report(3)
     whole = comment(report, 10**7)

@@ -8,6 +8,7 @@ from github_wire import APP, SHA, client, reach, world
 
 from foretell.domain.errors import (
     Forbidden,
+    ForetellError,
     InvalidRequest,
     NotFound,
     RateLimited,
@@ -162,3 +163,16 @@ async def test_another_server_gets_no_credentials() -> None:
         with pytest.raises(InvalidRequest):
             await github.get(Repository("acme", "shop"), "pulls/7")
     assert len([call for call in fake.calls if "pulls" in call.path]) == 1
+
+
+async def test_no_message_has_a_token_even_where_github_repeats_it() -> None:
+    fake = world()
+    token = "ghs_" + "canary" * 6
+    fake.add_token(token, "github-actions[bot]", {"pull_requests": "write"})
+    async with client(fake, token=token) as github:
+        for status in (401, 403, 404, 422, 500):
+            fake.faults.append(Fault("GET", "pulls/7", status, message=f"bad {token}", times=1))
+            with pytest.raises(ForetellError) as caught:
+                await github.get(APP, "pulls/7")
+            assert "canary" not in str(caught.value)
+            assert "canary" not in repr(caught.value)

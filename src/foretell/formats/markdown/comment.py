@@ -58,7 +58,8 @@ def report_size(report: PlanReport) -> int:
 
 def _opening(report: PlanReport, about: About) -> Iterator[str]:
     yield "### Foretell Deployment Plan"
-    commit = f" **Commit:** {code(about.commit[:7])}" if about.commit else ""
+    at = report.created_at.strftime("%Y-%m-%d %H:%M UTC")
+    commit = f" **Commit:** {code(about.commit[:7])} at {at}" if about.commit else ""
     named = f"**Deployment:** {inline(report.deployment_name)} **Version:** {inline(report.tag)}"
     yield named + commit
     if about.scope:

@@ -6,7 +6,7 @@ from foretell.domain.result import KEPT, Action
 from foretell.domain.rollup import TargetRollup
 from foretell.domain.summary import Group, denial_note, group_of
 from foretell.domain.verdict import Denial, Verdict, VerdictStatus
-from foretell.formats.markdown.fitting import in_room
+from foretell.formats.markdown.fitting import fair_share, in_room
 from foretell.formats.markdown.grouping import DESTRUCTIVE, place, tagged
 from foretell.formats.markdown.text import code, inline
 
@@ -25,13 +25,16 @@ def lists(targets: Sequence[TargetRollup]) -> Iterator[tuple[str, list[str]]]:
 
 
 def fitting_lists(found: Iterable[tuple[str, list[str]]], room: int) -> Iterator[str]:
-    """Titles with as many of their lines as fit in `room`, and how many do not."""
-    for title, lines in found:
+    """Titles with as many of their lines as fit in `room`, and how many do not.
+
+    A long list leaves room for the others: none is lost to one before it.
+    """
+    wanted = [(f"**{title}**\n", lines) for title, lines in found if lines]
+    sizes = [len("\n".join([head, *lines])) + 2 for head, lines in wanted]
+    share = fair_share(sizes, room)
+    for head, lines in wanted:
         numbered = dict(enumerate(lines))
-        head = f"**{title}**\n"
-        text = in_room(head, numbered, room - 2, len(lines), _more_lines) if lines else ""
-        if text:
-            room -= len(text) + 2
+        if text := in_room(head, numbered, share - 2, len(lines), _more_lines):
             yield text
 
 

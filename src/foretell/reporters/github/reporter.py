@@ -34,9 +34,9 @@ from foretell.reporters.github.comment import CommentWriter, marker
 from foretell.reporters.github.head import Head, find_head
 from foretell.reporters.github.naming import external_id, name_for_all, names
 
-HELD_FOR = timedelta(minutes=2)
-"""A turn ends by itself after this: longer than any one call takes."""
-_BUSY = timedelta(seconds=2)
+HELD_FOR = timedelta(minutes=3)
+"""A turn ends by itself after this: longer than any one call takes, with its waits and retries."""
+_BUSY = timedelta(seconds=5)
 _FINAL = (InvalidRequest, NotFound, Forbidden, Conflict)
 """Asking again gives the same answer: said in the log, and the rest goes on."""
 _log = structlog.get_logger()
