@@ -20,6 +20,7 @@ from foretell.domain.errors import AgentError, AgentRejected, AgentUnavailable
 from foretell.domain.plan import GithubRef, InvocationId
 from foretell.domain.result import Done
 from foretell.kit.terraform import run as terraform_run
+from foretell.ports import AgentTools
 from foretell.testing.agents import a_context, a_side, agent_tools
 from foretell.testing.contracts.agent import AgentContract, AgentQuestion
 
@@ -47,6 +48,7 @@ def told(folder: Path) -> list[dict[str, Any]]:
 class Faulty:
     """The agent, and the folder of its program."""
 
+    tools: AgentTools
     agent: TerraformAgent
     beside: Path
     cache: Path
@@ -97,7 +99,7 @@ async def faulty(tmp_path: Path) -> AsyncIterator[Faulty]:
     environ = {"VALUE": SECRET, "KEY": KEY}
     async with agent_tools(settings, environ=environ) as tools:
         source = Source(str(tree), "")
-        yield Faulty(TerraformAgent(tools), program.parent, tmp_path / "cache", source)
+        yield Faulty(tools, TerraformAgent(tools), program.parent, tmp_path / "cache", source)
 
 
 class TestContract(AgentContract):
@@ -219,6 +221,33 @@ async def test_a_cancelled_plan_is_interrupted_and_leaves_nothing(faulty: Faulty
     assert (faulty.beside / "interrupted").exists()
     assert has_ended(process)
     assert faulty.left() == []
+
+
+@pytest.mark.parametrize("whose", ["the same process", "another"])
+async def test_an_abandoned_plan_is_stopped_where_it_runs(faulty: Faulty, whose: str) -> None:
+    faulty.break_it("endless")
+    asking = asyncio.create_task(faulty.plan())
+    process = await faulty.started()
+    agent = faulty.agent if whose == "the same process" else TerraformAgent(faulty.tools)
+    await agent.abandon(a_context("terraform", current=None, proposed=a_side({})), None)
+    with pytest.raises(AgentRejected, match="nobody wants it"):
+        await asking
+    assert (faulty.beside / "interrupted").exists()
+    assert has_ended(process)
+    assert faulty.left() == []
+
+
+async def test_a_sweep_stops_what_is_not_live_and_runs_all_the_same(faulty: Faulty) -> None:
+    faulty.break_it("endless")
+    asking = asyncio.create_task(faulty.plan())
+    process = await faulty.started()
+    live = frozenset({InvocationId("i-1")})
+    assert (await faulty.agent.sweep({}, timedelta(0), live)).removed == 0
+    assert not asking.done()
+    await faulty.agent.sweep({}, timedelta(0), frozenset())
+    with pytest.raises(AgentRejected, match="nobody wants it"):
+        await asking
+    assert has_ended(process)
 
 
 async def test_what_a_dead_worker_left_is_swept_unless_it_lives(faulty: Faulty) -> None:

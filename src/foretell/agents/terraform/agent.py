@@ -1,15 +1,11 @@
 """The Agent: the config of a side -> a tree of files -> a plan of the program -> one answer."""
 
 import asyncio
-import shutil
-import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 from foretell.agents.terraform.answer import Answer, answer
 from foretell.agents.terraform.config import (
@@ -19,6 +15,7 @@ from foretell.agents.terraform.config import (
     read_config,
 )
 from foretell.agents.terraform.environment import passed
+from foretell.agents.terraform.plans import Plans
 from foretell.agents.terraform.source import Repositories
 from foretell.domain.context import DispatchContext, Side
 from foretell.domain.digest import Key
@@ -32,7 +29,7 @@ from foretell.inventory.reveal import reveal_side
 from foretell.inventory.wording import Complaint
 from foretell.kit.git import Checkouts, inside
 from foretell.kit.redactor import Redactor
-from foretell.kit.terraform.folder import Folder, laid_out, leftovers
+from foretell.kit.terraform.folder import Folder
 from foretell.kit.terraform.program import PROGRAMS, Program, find_program
 from foretell.kit.terraform.providers import Providers
 from foretell.kit.terraform.room import Room
@@ -86,7 +83,7 @@ class TerraformAgent(Agent):
         allowed: Sequence[str] | None = settings.get("terraformRepositories", ())
         self._is_trusted = allowed is None
         self._repositories = Repositories(Checkouts(cache / "checkouts"), allowed, tools.renders)
-        self._work = cache / "terraform" / "plans"
+        self._plans = Plans(cache / "terraform" / "plans")
         self._providers = Providers(cache / "terraform" / "providers")
         self._room = Room()
 
@@ -96,6 +93,9 @@ class TerraformAgent(Agent):
 
     async def plan(self, context: DispatchContext, state: JsonObject | None) -> Outcome:
         """One call is the whole answer: nobody else could go on with a half-made plan."""
+        return await self._plans.run(context.invocation_id, self._done(context))
+
+    async def _done(self, context: DispatchContext) -> Done:
         side, watch = context.side, _Stopwatch(self._tools.clock)
         with Redactor(()).errors():
             prepared = await self._prepare(context, side)
@@ -111,24 +111,17 @@ class TerraformAgent(Agent):
         return Done((found.result,), found.message, tuple(watch.laps))
 
     async def abandon(self, context: DispatchContext, state: JsonObject | None) -> None:
-        """Removes what a worker that died left of this invocation, secrets among it."""
-        for path in self._work.glob(f"{_name(context.invocation_id)}-*"):
-            await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+        """Stops it where it runs on this machine, and removes what a worker that died left of it:
+        there are secrets in that."""
+        await self._plans.stop(context.invocation_id)
 
     async def sweep(
         self, config: JsonObject, older_than: timedelta, live: frozenset[InvocationId]
     ) -> Leftovers:
         """The folders of dead invocations on this machine, and providers that nobody uses."""
-        return await asyncio.to_thread(self._sweep, older_than, live)
-
-    def _sweep(self, older_than: timedelta, live: frozenset[InvocationId]) -> Leftovers:
-        names = {_name(each) for each in live}
-        found = leftovers(self._work, older_than.total_seconds(), time.time())
-        dead = [path for name, path in found if name not in names]
-        for path in dead:
-            shutil.rmtree(path, ignore_errors=True)
-        self._providers.prune(_UNUSED_FOR.total_seconds())
-        return Leftovers(removed=sum(not path.exists() for path in dead))
+        removed = await asyncio.to_thread(self._plans.sweep, older_than, live)
+        await asyncio.to_thread(self._providers.prune, _UNUSED_FOR.total_seconds())
+        return Leftovers(removed)
 
     async def _prepare(self, context: DispatchContext, side: Side) -> _Prepared:
         check_unrevealed(side.agent_config)
@@ -156,7 +149,8 @@ class TerraformAgent(Agent):
         self, context: DispatchContext, prepared: _Prepared, program: Program, tree: Path
     ) -> Answer:
         config = prepared.config
-        async with self._folder(context, tree, config.repository.path) as folder:
+        path = config.repository.path
+        async with self._plans.folder(context.invocation_id, tree, path) as folder:
             var_files = [_var_file(folder, each) for each in config.var_files]
             runner = Runner(program, folder, config.timeout, prepared.variables, prepared.hide)
             planned = await self._run(runner, config, var_files, destroy=not context.proposed)
@@ -174,28 +168,6 @@ class TerraformAgent(Agent):
         if config.workspace is not None:
             await runner.select(config.workspace)
         return await runner.plan(var_files, destroy=destroy)
-
-    @asynccontextmanager
-    async def _folder(
-        self, context: DispatchContext, tree: Path, relative: str
-    ) -> AsyncIterator[Folder]:
-        made = laid_out(self._work, _name(context.invocation_id), tree, relative)
-        entering = asyncio.ensure_future(asyncio.to_thread(made.__enter__))
-        try:
-            yield await asyncio.shield(entering)
-        finally:
-            await asyncio.shield(_left(made, entering))
-
-
-async def _left(made: AbstractContextManager[Folder], entering: "asyncio.Future[Folder]") -> None:
-    """Also where a cancellation came while the folder was being filled: it goes when it is."""
-    await asyncio.wait([entering])
-    if entering.exception() is None:
-        await asyncio.to_thread(made.__exit__, None, None, None)
-
-
-def _name(invocation: InvocationId) -> str:
-    return quote(str(invocation), safe="")
 
 
 def _var_file(folder: Folder, name: str) -> str:

@@ -1,5 +1,6 @@
 """The folder that one plan runs in: its own copy of the configuration, data, home and plan file."""
 
+import fcntl
 import os
 import shutil
 import tempfile
@@ -13,6 +14,8 @@ from foretell.domain.errors import AgentRejected
 from foretell.kit.tree import inside
 
 LOCK_FILE: Final = ".terraform.lock.hcl"
+_OWNER: Final = "owner"
+_STOP: Final = "stop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,10 @@ class Folder:
         """Where no older plan can be: a failed plan leaves one that `show` would take for its."""
         return self.top / "plan"
 
+    def is_unwanted(self) -> bool:
+        """Whether somebody asked this plan to stop (`discard`)."""
+        return (self.top / _STOP).exists()
+
     def place(self, name: str) -> Path:
         """A path beside the tree for a file of ours."""
         return self.top / name
@@ -51,6 +58,7 @@ def laid_out(parent: Path, name: str, tree: Path, relative: str) -> Iterator[Fol
 
     `relative` below the read-only `tree` is copied, the rest of it linked: modules beside the
     root module are found, and a program that writes into its own folder spoils no other plan's.
+    It is this process's until then, which the system sees to: a lock ends with who holds it.
     Raises AgentRejected where that is no folder of the tree.
     """
     source = inside(tree, relative)
@@ -59,7 +67,9 @@ def laid_out(parent: Path, name: str, tree: Path, relative: str) -> Iterator[Fol
     parent.mkdir(parents=True, exist_ok=True)
     top = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=parent))
     try:
-        yield _filled(top, tree.resolve(), source)
+        with open(top / _OWNER, "w") as owner:
+            fcntl.flock(owner, fcntl.LOCK_EX)
+            yield _filled(top, tree.resolve(), source)
     finally:
         shutil.rmtree(top, ignore_errors=True)
 
@@ -97,8 +107,22 @@ def _link(file: Path, copy: Path) -> None:
         shutil.copy2(file, copy)
 
 
+def discard(top: Path) -> bool:
+    """Removes a folder whose process died; asks one that lives to stop. Whether it is gone."""
+    try:
+        with open(top / _OWNER, "w") as owner:
+            fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        (top / _STOP).touch()
+        return False
+    except FileNotFoundError:
+        return False
+    shutil.rmtree(top, ignore_errors=True)
+    return not top.exists()
+
+
 def leftovers(parent: Path, older_than_s: float, now_s: float) -> Iterator[tuple[str, Path]]:
-    """(name, path) of the folders of plans whose process died; times in seconds of the clock."""
+    """(name, path) of the folders that are that old; times in seconds of the clock."""
     for top in parent.glob("*-*") if parent.is_dir() else ():
         try:
             aged = now_s - top.stat().st_mtime >= older_than_s
