@@ -368,3 +368,38 @@ async def test_an_account_that_was_removed_is_told(world: World) -> None:
     world.argocd.accounts = {"another": ADMIN}
     with pytest.raises(AgentRejected, match="does not accept the apiKey"):
         await world.plan(template)
+
+
+async def test_what_is_there_is_asked_without_a_copy_of_it(world: World) -> None:
+    """A Secret that the server masks is the same where both sides are one render."""
+    template = await deployed(world, Directory([secret(p="one")]))
+    done = await world.plan(template, tag=world.repository.resolve("main"))
+    assert world.created == []
+    assert manifest(done).has_changes is False
+
+
+async def test_two_applications_of_one_folder_are_each_rendered_as_what_they_are(
+    world: World,
+) -> None:
+    """A file in the folder may be for one of them alone: `.argocd-source-<name>.yaml`."""
+
+    def overridden(inputs: RenderInputs) -> list[dict[str, Any]]:
+        return [config_map("web", own=str(inputs.app_name == "one"))]
+
+    world.repository.commit("main", {"app": chart(overridden)})
+    world.repository.commit("head", {"app": Directory([config_map("web", own="False")])})
+    for name in ("one", "two"):
+        helm = {"releaseName": "web"}
+        await world.argocd.deploy(an_application(name, a_source(helm=helm)))
+        source = a_source(revision="head", directory={})
+        done = await world.plan(an_application(name, source), invocation=name)
+        assert manifest(done).has_changes is (name == "one")
+
+
+async def test_an_original_that_is_hydrated_is_told(world: World) -> None:
+    template = await deployed(world, chart())
+    spec = world.argocd.applications["web"]["spec"]
+    del spec["source"]
+    spec["sourceHydrator"] = {"drySource": {}}
+    with pytest.raises(AgentRejected, match="no source but a sourceHydrator"):
+        await world.plan(template)

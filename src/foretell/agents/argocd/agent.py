@@ -14,7 +14,7 @@ from foretell.agents.argocd.opening import Opened, open_side, told_by
 from foretell.agents.argocd.planning import Planner
 from foretell.agents.argocd.render import Renderer, delete
 from foretell.agents.argocd.server import Server, Servers
-from foretell.agents.argocd.sides import CURRENT, PROPOSED, Question
+from foretell.agents.argocd.sides import SIDES, Question
 from foretell.agents.argocd.sweep import sweep_server
 from foretell.agents.argocd.work import Work
 from foretell.domain.context import DispatchContext
@@ -80,7 +80,7 @@ class ArgoCdAgent(Agent):
         with told_by(opened.redactor):
             server = self._servers.find(opened.config)
             question = self._question(context, opened, server, self._asked_at(state))
-            for side in (PROPOSED, CURRENT):
+            for side in SIDES:
                 name = question.temporary(opened.wanted.name, side)
                 project = question.project(opened.wanted)
                 await delete(server.client, name, project, opened.wanted.namespace)

@@ -26,10 +26,14 @@ _SERVERS_ANNOTATIONS = (
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One side: the Application as a document, None where there is none, and what it renders."""
+    """One side: the Application as a document, None where there is none, and what it renders.
+
+    `again`: a second render of the same, where one was made.
+    """
 
     document: JsonMap | None = field(default=None, repr=False)
     rendered: Rendered = NOTHING
+    again: Rendered | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,16 @@ def manifest_answer(current: State, proposed: State, terms: Terms) -> Answer:
     """The rendered objects. Raises AgentRejected where Kubernetes could not read them."""
     redactor = terms.redactor
     comparison = _compared(
-        current.rendered.text, proposed.rendered.text, terms, "what Argo CD rendered"
+        current.rendered.text,
+        proposed.rendered.text,
+        terms,
+        "what Argo CD rendered",
+        again=proposed.again.text if proposed.again else None,
     )
     result = kind_result(MANIFEST, comparison, terms.key, new=current.document is None)
+    if current.rendered is proposed.rendered:
+        # One render for both: whatever of it is masked is the same.
+        result = replace(result, has_changes=False)
     if comparison.incomparable:
         # Equal masks are no equal Secrets: a hash over them would stand for what nobody has seen.
         result = replace(result, content_hash="", plan_key_id="")
@@ -92,9 +103,12 @@ def as_document(application: Application) -> JsonMap:
     }
 
 
-def _compared(current: str, proposed: str, terms: Terms, what: str) -> Comparison:
+def _compared(
+    current: str, proposed: str, terms: Terms, what: str, *, again: str | None = None
+) -> Comparison:
     options = replace(
         terms.options,
+        proposed_again=again,
         default_namespace=terms.namespace,
         current_source="the current side",
         proposed_source="the proposed side",

@@ -54,8 +54,13 @@ def is_multi(spec: Mapping[str, Any]) -> bool:
 
 
 def sources_of(spec: Mapping[str, Any]) -> list[JsonMap]:
-    """The sources that are rendered, in their order."""
-    return list(spec["sources"]) if is_multi(spec) else [spec["source"]]
+    """The sources that are rendered, in their order. Raises AgentRejected where there is none."""
+    if is_multi(spec):
+        return list(spec["sources"])
+    if not spec.get("source"):
+        hydrated = " but a sourceHydrator, which is not planned" if "sourceHydrator" in spec else ""
+        raise AgentRejected(f"the Application has no source{hydrated}")
+    return [spec["source"]]
 
 
 def with_sources(spec: JsonMap, sources: list[JsonMap]) -> JsonMap:

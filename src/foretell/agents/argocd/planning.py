@@ -2,18 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
-from foretell.agents.argocd.answer import (
-    Answer,
-    State,
-    Terms,
-    as_document,
-    cr_result,
-    manifest_answer,
-)
-from foretell.agents.argocd.application import Desired, sources_of
+from foretell.agents.argocd.answer import State, as_document
+from foretell.agents.argocd.application import sources_of
+from foretell.agents.argocd.asked import OfTemporary
+from foretell.agents.argocd.comparing import Again, Comparer
 from foretell.agents.argocd.documents import Application, JsonMap
 from foretell.agents.argocd.faults import at_source
 from foretell.agents.argocd.manifests import Rendered
@@ -22,19 +17,24 @@ from foretell.agents.argocd.original import find_original
 from foretell.agents.argocd.release import known_type
 from foretell.agents.argocd.render import Ask, Renderer
 from foretell.agents.argocd.server import Server
-from foretell.agents.argocd.sides import PROPOSED, Question, current_ask, proposed_ask, revisions_of
-from foretell.domain.context import DispatchContext, Side
-from foretell.domain.digest import digest, purpose_key
-from foretell.domain.errors import AgentError, InvalidRequest
-from foretell.domain.result import Done, KindResult, Phase
-from foretell.domain.target import CompareSettings
-from foretell.inventory.ignore import told_options
+from foretell.agents.argocd.sides import (
+    AGAIN,
+    PROPOSED,
+    Question,
+    again_ask,
+    current_ask,
+    proposed_ask,
+    revisions_of,
+    unless_same,
+)
+from foretell.domain.context import DispatchContext
+from foretell.domain.digest import digest
+from foretell.domain.errors import InvalidRequest
+from foretell.domain.result import Done, Phase
 from foretell.ports import AgentTools, Clock
 
 T = TypeVar("T")
 _CURRENT = "the current side: "
-_SMALL = 64 * 1024
-"""Characters that are compared sooner than another thread has begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,27 @@ class Found:
 
     state: State
     told: str
+    ask: Ask | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A target on its server. `pinned`: what is asked for the original, and that in words."""
+
+    opened: Opened
+    server: Server
+    question: Question
+    original: Application | None
+    pinned: tuple[Ask, str] | None
+
+    def original_is_called(self, name: str) -> bool:
+        """What there is of another name may be rendered by a file for that name."""
+        return self.original is not None and self.original.name == name
+
+
+def _case(opened: Opened, server: Server, question: Question, original: Application | None) -> Case:
+    pinned = current_ask(question, original, opened.wanted.name) if original else None
+    return Case(opened, server, question, original, pinned)
 
 
 class Planner:
@@ -51,7 +72,7 @@ class Planner:
     def __init__(self, tools: AgentTools, renderer: Renderer) -> None:
         self._tools = tools
         self._renderer = renderer
-        self._key = purpose_key(tools.key, "content")
+        self._comparer = Comparer(tools)
 
     async def plan(
         self, context: DispatchContext, opened: Opened, server: Server, question: Question
@@ -60,16 +81,18 @@ class Planner:
         watch = _Stopwatch(self._tools.clock)
         with told_by(opened.redactor):
             original = await self._original(context, opened, server)
+            case = _case(opened, server, question, original)
         watch.lap("lookup")
-        before, after = await _both(
-            self._before(opened, server, question, original),
-            self._after(context.proposed, opened, server, question, original),
-        )
+        proposed = context.proposed is not None
+        before, after = await _both(self._before(case), self._after(case) if proposed else _gone())
         watch.lap("render")
-        results, warnings = await self._compared(before, after, opened, context.compare)
+        again = self._again(case, after)
+        found = await self._comparer.compare(
+            before.state, after.state, opened, again, context.compare
+        )
         watch.lap("compare")
-        told = (before.told, after.told, *warnings)
-        return Done(results, "; ".join(filter(None, told)), tuple(watch.laps))
+        told = (before.told, after.told, *found.warnings)
+        return Done(found.results, "; ".join(filter(None, told)), tuple(watch.laps))
 
     async def _original(
         self, context: DispatchContext, opened: Opened, server: Server
@@ -83,116 +106,72 @@ class Planner:
             return None
         return await find_original(server.client, former)
 
-    async def _before(
-        self, opened: Opened, server: Server, question: Question, original: Application | None
-    ) -> Found:
+    async def _before(self, case: Case) -> Found:
+        opened, original, name = case.opened, case.original, case.opened.wanted.name
+        if original is None or case.pinned is None:
+            return Found(State(), f"there is no Application {name} yet: everything is an add")
+        ask, told = case.pinned
         with told_by(opened.redactor, _CURRENT):
-            if original is None:
-                told = f"there is no Application {opened.wanted.name} yet: everything is an add"
-                return Found(State(), told)
-            ask, told = current_ask(question, original, opened.wanted.name)
-            rendered = await self._rendered(server, ask, sources_of(original.spec))
-        if original.name != opened.wanted.name:
-            told += f"; the Application is renamed from {original.name} to {opened.wanted.name}"
+            rendered = await self._rendered(case, ask, sources_of(original.spec))
+        if original.name != name:
+            told += f"; the Application is renamed from {original.name} to {name}"
         return Found(State(as_document(original), rendered), told)
 
-    async def _after(
-        self,
-        proposed: Side | None,
-        opened: Opened,
-        server: Server,
-        question: Question,
-        original: Application | None,
-    ) -> Found:
-        if proposed is None:
-            return Found(State(), "")
-        wanted = opened.wanted
-        with told_by(opened.redactor):
-            types = await self._types(server, question, wanted, original)
-            ask = proposed_ask(question, wanted, original, types)
-            rendered = await self._rendered(server, ask, sources_of(wanted.spec))
+    async def _after(self, case: Case) -> Found:
+        wanted = case.opened.wanted
+        with told_by(case.opened.redactor):
+            types = await self._types(case)
+            ask = proposed_ask(case.question, wanted, case.original, types)
+            if case.pinned is not None and case.original_is_called(wanted.name):
+                ask = unless_same(ask, case.pinned[0])
+            rendered = await self._rendered(case, ask, sources_of(wanted.spec))
         told = f"proposed side: {rendered.revision or revisions_of(sources_of(wanted.spec))}"
-        return Found(State(wanted.document, rendered), told)
+        return Found(State(wanted.document, rendered), told, ask)
 
-    async def _types(
-        self, server: Server, question: Question, wanted: Desired, original: Application | None
-    ) -> list[str]:
+    def _again(self, case: Case, after: Found) -> Again | None:
+        """Under another temporary name, under which the server remembers no render."""
+        if after.ask is None or not isinstance(after.ask.by, OfTemporary):
+            return None
+        wanted = case.opened.wanted
+        ask = again_ask(after.ask, after.ask.by, case.question.temporary(wanted.name, AGAIN))
+
+        async def again() -> Rendered:
+            with told_by(case.opened.redactor):
+                return await self._rendered(case, ask, sources_of(wanted.spec))
+
+        return again
+
+    async def _types(self, case: Case) -> list[str]:
         """The server is asked only for what neither the source nor the original tells."""
-        sources = sources_of(wanted.spec)
         return [
-            known_type(source, place, original)
-            or await self._asked_type(server, question, wanted, source, place)
-            for place, source in enumerate(sources)
+            known_type(source, place, case.original) or await self._asked_type(case, source, place)
+            for place, source in enumerate(sources_of(case.opened.wanted.spec))
         ]
 
-    async def _asked_type(
-        self, server: Server, question: Question, wanted: Desired, source: JsonMap, place: int
-    ) -> str:
+    async def _asked_type(self, case: Case, source: JsonMap, place: int) -> str:
+        question, wanted, client = case.question, case.opened.wanted, case.server.client
         project = question.project(wanted)
         key = digest("argocd-type", question.address, question.plan_id, project, source)
 
         async def asked() -> str:
             name = question.temporary(wanted.name, PROPOSED)
-            return await server.client.source_type(source, name=name, project=project, index=place)
+            return await client.source_type(source, name=name, project=project, index=place)
 
         try:
             return await self._tools.renders.once(key, asked)
         except InvalidRequest as error:
             raise InvalidRequest(at_source(error.message, sources_of(wanted.spec))) from error
 
-    async def _rendered(self, server: Server, ask: Ask, sources: list[JsonMap]) -> Rendered:
+    async def _rendered(self, case: Case, ask: Ask, sources: list[JsonMap]) -> Rendered:
         try:
-            return await self._renderer.render(server, ask)
-        except AgentError:
-            raise
+            return await self._renderer.render(case.server, ask)
         except InvalidRequest as error:
             raise InvalidRequest(at_source(error.message, sources)) from error
 
-    async def _compared(
-        self, before: Found, after: Found, opened: Opened, settings: CompareSettings
-    ) -> tuple[tuple[KindResult, ...], tuple[str, ...]]:
-        redactor, wanted = opened.redactor, opened.wanted
-        terms = Terms(_destination(wanted), self._key, redactor)
-        manifest = await self._manifest(before.state, after.state, terms, settings)
-        with told_by(redactor):
-            namespace = wanted.namespace or _namespace(before.state.document)
-            cr = cr_result(before.state, after.state, replace(terms, namespace=namespace))
-        return (*manifest.results, cr), manifest.warnings
 
-    async def _manifest(
-        self, current: State, proposed: State, terms: Terms, settings: CompareSettings
-    ) -> Answer:
-        """The same two renders are compared once, whatever the number of targets."""
-        new = current.document is None
-        texts = (current.rendered, proposed.rendered)
-        key = digest(
-            "argocd-answer",
-            *((each.text, each.leaks) for each in texts),
-            terms.redactor.key,
-            new,
-            terms.namespace,
-            asdict(settings),
-        )
-
-        async def compared() -> Answer:
-            small = sum(len(each.text) for each in texts) < _SMALL
-            async with told_options(settings) as (options, rules):
-                told = replace(terms, options=options)
-                if small and not settings.ignore:
-                    return manifest_answer(current, proposed, told)
-                found = await asyncio.to_thread(manifest_answer, current, proposed, told)
-                said = tuple(map(terms.redactor.text, rules.warnings))
-            return replace(found, warnings=(*found.warnings, *said))
-
-        return await self._tools.renders.once(key, compared)
-
-
-def _destination(wanted: Desired) -> str:
-    return str(wanted.spec["destination"].get("namespace") or "")
-
-
-def _namespace(document: JsonMap | None) -> str:
-    return str(document["metadata"].get("namespace") or "") if document else ""
+async def _gone() -> Found:
+    """The proposed side of a target that is being removed."""
+    return Found(State(), "")
 
 
 async def _both(before: Awaitable[T], after: Awaitable[T]) -> tuple[T, T]:

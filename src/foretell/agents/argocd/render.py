@@ -26,11 +26,18 @@ _log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Renders with the same `key` have the same inputs. `expected`: the commit, where known."""
+    """Renders with the same `inputs` are the same, but where they are `named`: then only those of
+    the same Application. `expected`: the commit, where known."""
 
-    key: str
+    inputs: str
     by: By
     expected: str = ""
+    named: bool = False
+
+    @property
+    def key(self) -> str:
+        """What is rendered once for all who ask."""
+        return f"{self.inputs} {self.by.name}" if self.named else self.inputs
 
 
 class Renderer:

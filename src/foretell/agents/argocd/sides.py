@@ -1,7 +1,7 @@
 """What is asked of the server for each side: of which Application, at which revisions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from foretell.agents.argocd.application import (
@@ -19,7 +19,7 @@ from foretell.agents.argocd.temporary import temporary_application, temporary_na
 from foretell.domain.digest import digest
 from foretell.domain.plan import InvocationId, PlanId
 
-CURRENT, PROPOSED = "current", "proposed"
+CURRENT, PROPOSED, AGAIN = SIDES = "current", "proposed", "again"
 _SERVERS_OWN = "argocd"
 """Where Argo CD is installed mostly; a server tells it with an Application, not before."""
 
@@ -74,7 +74,20 @@ def proposed_ask(
         by = _temporary(question, wanted, sources, name)
     else:
         project = wanted.project
-    return Ask(_key(question, wanted, project, sources, types, by), by, _expected(sources))
+    inputs, named = _inputs(question, wanted, project, sources), _is_named(types, by)
+    return Ask(inputs, by, _expected(sources), named)
+
+
+def unless_same(ask: Ask, other: Ask) -> Ask:
+    """`other` where it has the same inputs: what is there can be asked without a copy of it."""
+    return other if other.inputs == ask.inputs else ask
+
+
+def again_ask(ask: Ask, by: OfTemporary, name: str) -> Ask:
+    """The same once more, made anew."""
+    metadata = {**by.document["metadata"], "name": name}
+    by = replace(by, name=name, document={**by.document, "metadata": metadata})
+    return replace(ask, inputs=digest("argocd-again", ask.inputs), by=by)
 
 
 def current_ask(question: Question, original: Application, called: str) -> tuple[Ask, str]:
@@ -91,8 +104,9 @@ def current_ask(question: Question, original: Application, called: str) -> tuple
     renamed = _renamed(wanted, sources, types, original)
     by = _pinned(question, wanted, renamed, revisions, called)
     project = question.project(wanted) if isinstance(by, OfTemporary) else wanted.project
-    key = _key(question, wanted, project, renamed, types, by)
-    return Ask(key, by, _expected(sources)), _told(original.name, sources, revisions)
+    inputs, named = _inputs(question, wanted, project, renamed), _is_named(types, by)
+    told = _told(original.name, sources, revisions)
+    return Ask(inputs, by, _expected(sources), named), told
 
 
 def _pinned(
@@ -155,19 +169,17 @@ def _renamed(
     return under_name(sources, types, wanted.name, Names(instance, wanted.project))
 
 
-def _key(
-    question: Question,
-    wanted: Desired,
-    project: str,
-    sources: Sequence[JsonMap],
-    types: Sequence[str],
-    by: By,
-) -> str:
-    """Of a plan: its branches may move before the next. A plug-in may look at the name."""
-    named = [by.name] if any(type in (PLUGIN, "") for type in types) else []
+def _inputs(question: Question, wanted: Desired, project: str, sources: Sequence[JsonMap]) -> str:
+    """Of a plan: its branches may move before the next."""
     destination = wanted.spec.get("destination")
-    inputs = (question.address, question.plan_id, project, destination, list(sources), named)
+    inputs = (question.address, question.plan_id, project, destination, list(sources))
     return digest("argocd-render", *inputs)
+
+
+def _is_named(types: Sequence[str], by: By) -> bool:
+    """A plug-in may look at the name; for the name of one that is there, a folder may have a file
+    (`.argocd-source-<name>.yaml`)."""
+    return isinstance(by, OfExisting) or any(type in (PLUGIN, "") for type in types)
 
 
 def _expected(sources: Sequence[JsonMap]) -> str:
