@@ -1,5 +1,10 @@
 -- Plans: rows of deployment_plan.
 
+-- What a plan is read from, in the order of `rows.plan_of`.
+-- columns: plan_columns
+id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
+reason, fanned_out_at, completed_at, message, override_count
+
 -- name: usage
 SELECT
     count(*) FILTER (WHERE deployment_id = %(deployment_id)s AND created_at >= %(since)s),
@@ -10,8 +15,7 @@ FROM deployment_plan
 WHERE workspace_id = %(workspace_id)s AND (created_at >= %(since)s OR status = 'computing')
 
 -- name: plan_by_key
-SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message, override_count, body_digest
+SELECT @plan_columns, body_digest
 FROM deployment_plan
 WHERE workspace_id = %(workspace_id)s
     AND deployment_id = %(deployment_id)s
@@ -28,14 +32,12 @@ INSERT INTO deployment_plan (
 )
 
 -- name: plan
-SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message, override_count
+SELECT @plan_columns
 FROM deployment_plan
 WHERE id = %(plan_id)s
 
 -- name: plan_locked
-SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message, override_count
+SELECT @plan_columns
 FROM deployment_plan
 WHERE id = %(plan_id)s
 FOR NO KEY UPDATE
@@ -44,8 +46,7 @@ FOR NO KEY UPDATE
 SELECT pg_advisory_xact_lock(hashtextextended(%(key)s, 0))
 
 -- name: plans_under
-SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message, override_count
+SELECT @plan_columns
 FROM deployment_plan
 WHERE supersedes_key = %(key)s AND status <> 'failed' AND NOT is_retired
 ORDER BY created_at, id
@@ -78,16 +79,14 @@ RETURNING pg_notify('foretell_plan', id::text)::text
 
 -- Locked, so that none of them completes while it is being stopped; who is busy is seen next time.
 -- name: overdue
-SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message, override_count
+SELECT @plan_columns
 FROM deployment_plan
 WHERE status = 'computing' AND deadline_at <= %(now)s
 ORDER BY deadline_at, id
 FOR NO KEY UPDATE SKIP LOCKED
 
 -- name: list_plans
-SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message, override_count
+SELECT @plan_columns
 FROM deployment_plan
 WHERE workspace_id = %(workspace_id)s
     AND deployment_id = %(deployment_id)s

@@ -39,8 +39,7 @@ SELECT workspace_id, id FROM job_agent WHERE position(lower(%(word)s) IN lower(b
 ORDER BY workspace_id, id
 
 -- name: plans_of_pull_request
-SELECT id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message, override_count
+SELECT @plan_columns
 FROM deployment_plan
 WHERE lower(request #>> '{github,owner}') = lower(%(owner)s)
     AND lower(request #>> '{github,repo}') = lower(%(repo)s)
@@ -53,8 +52,7 @@ FOR NO KEY UPDATE
 -- name: plans_of_commit
 SELECT DISTINCT ON (deployment_id, request #>> '{github,pr_number}',
         request ->> 'environment_selector', request ->> 'resource_selector')
-    id, workspace_id, deployment_id, request, created_at, deadline_at, expires_at, status,
-    reason, fanned_out_at, completed_at, message, override_count
+    @plan_columns
 FROM deployment_plan
 WHERE request #>> '{github,sha}' = %(sha)s
     AND lower(request #>> '{github,owner}') = lower(%(owner)s)
