@@ -48,11 +48,11 @@ class Bearer:
         if workspace is None or not roles:
             known = ", ".join(sorted({grant.workspace for grant in self.grants}))
             raise NotFound(f"there is no workspace {ref!r} for this token, only: {known}")
-        return Caller(self.id, self.name, _highest(roles), workspace.id)
+        return Caller(self.id, self.name, _highest(roles), workspace.id, is_pipeline=True)
 
     def caller_outside(self) -> Caller:
         """The caller where no workspace is concerned: it reads, and no more than that."""
-        return Caller(self.id, self.name, Role.VIEWER, _NOWHERE)
+        return Caller(self.id, self.name, Role.VIEWER, _NOWHERE, is_pipeline=True)
 
     @property
     def id(self) -> str:

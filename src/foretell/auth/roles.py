@@ -11,12 +11,16 @@ _RANK = (Role.VIEWER, Role.PLANNER, Role.ADMIN)
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A token that was shown and is in force. `workspace_id` None: the instance's own."""
+    """A token that was shown and is in force. `workspace_id` None: the instance's own.
+
+    `is_pipeline`: an identity provider vouches for a pipeline, and for nobody in particular.
+    """
 
     token_id: str
     name: str
     role: Role
     workspace_id: WorkspaceId | None
+    is_pipeline: bool = False
 
 
 def includes(role: Role, needed: Role) -> bool:

@@ -80,6 +80,16 @@ async def test_into_another_workspace_and_where_none_is_concerned_it_may_not(
     assert described.status_code == 200
 
 
+async def test_a_pipeline_answers_for_no_denial_whatever_its_role(with_oidc: Site) -> None:
+    """A token of each branch would be another person, and the branch is whoever pushed it."""
+    admitted(with_oidc, GRANT.model_copy(update={"role": Role.ADMIN}))
+    made = await with_oidc.submit(**NOW)
+    async with with_oidc.client("ci") as client:
+        body = {"rule": "r", "reason": "because"}
+        answer = await client.post(f"{PLAN}/{made['id']}/overrides", json=body)
+    assert (answer.status_code, "a pipeline answers for nothing" in answer.text) == (403, True)
+
+
 async def test_our_own_tokens_are_taken_beside_it(with_oidc: Site) -> None:
     async with with_oidc.client("viewer") as client:
         assert (await client.get(PLAN + "s")).status_code == 200

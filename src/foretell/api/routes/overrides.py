@@ -13,6 +13,7 @@ from foretell.api.schemas.verdicts import OverriddenDocument, OverridePageDocume
 from foretell.api.services import services_of
 from foretell.auth.door import Admin, Viewer
 from foretell.auth.roles import Caller, includes
+from foretell.domain.errors import Forbidden
 from foretell.engine.override import Overridden, Person, Wanted, override
 from foretell.formats.document import encode
 from foretell.ports import OverrideRecord, Role
@@ -36,18 +37,20 @@ async def override_rule(
     distinct people did as the policy's `overrides.count` says. `target` is a target's id or
     `environment/resource`; without it, the rule is overridden wherever it said no in this plan.
     """
-    services = services_of(request)
+    services, person = services_of(request), _person(door.caller)
     body = await read_json(request, OverrideBody)
     async with services.store.begin() as tx:
         plan = await find_plan(tx, services, door, deployment, ref)
     wanted = Wanted(plan.id, body.rule, body.reason, body.policy, body.target)
-    done = await override(
-        services.store, services.clock, services.ids, _person(door.caller), wanted
-    )
+    done = await override(services.store, services.clock, services.ids, person, wanted)
     return json_response(encode(_overridden(done)), 201)
 
 
 def _person(caller: Caller) -> Person:
+    """Raises Forbidden for a pipeline: each of its branches would count as somebody else."""
+    if caller.is_pipeline:
+        raise Forbidden("a pipeline answers for nothing: an override takes the token of a person")
+
     def may(role: str) -> bool:
         return role in set(Role) and includes(caller.role, Role(role))
 
