@@ -15,6 +15,7 @@ from foretell.domain.context import Source
 from foretell.domain.errors import AgentError, AgentRejected
 from foretell.domain.plan import InvocationId, JsonObject
 from foretell.domain.result import Action, Done, KindResult
+from foretell.domain.target import CompareSettings, IgnoreEntry
 from foretell.ports import AgentTools
 from foretell.testing.agents import a_context, a_side, agent_tools
 from foretell.testing.contracts.agent import AgentContract, AgentQuestion
@@ -161,6 +162,36 @@ async def test_a_new_tag_changes_one_object_and_one_value(
     assert (found["manifest"].additions, found["manifest"].deletions) == (1, 1)
     assert found["values"].has_changes is True
     assert "+tag: v2" in (found["values"].diff or "")
+
+
+async def test_what_the_inventory_ignores_is_no_change_and_what_it_masks_is_in_no_answer(
+    tools: AgentTools, charts: Charts
+) -> None:
+    source = charts.commit()
+    values: JsonObject = {"chart": "charts/web", "values": {"greeting": "{{ variables.said }}"}}
+    context = a_context(
+        "helm",
+        current=a_side(values, source=source, variables={"said": "quietly-before"}),
+        proposed=a_side(values, source=source, variables={"said": "quietly-after"}),
+    )
+    greeting = '.spec.template.spec.containers[].env[] | select(.name == "GREETING")'
+    asked = (
+        CompareSettings(mask_names=("greeting",)),
+        CompareSettings((IgnoreEntry(jq=(greeting,), kind="Deployment"),), ("greeting",)),
+    )
+    seen = []
+    for compare in asked:
+        done = await HelmAgent(tools).plan(replace(context, compare=compare), None)
+        assert isinstance(done, Done)
+        assert "quietly" not in repr(done)
+        manifest = kinds(done)["manifest"]
+        seen.append((manifest.has_changes, manifest.suppressed, done.message))
+    masked, hidden = seen
+    assert masked[:2] == (True, 0)
+    assert "1 value masked by name" in masked[2]
+    assert hidden[:2] == (False, 1)
+    assert "1 object with only suppressed changes" in hidden[2]
+    assert "1 of the chart's values masked by name" in hidden[2]
 
 
 async def test_two_revisions_of_a_chart_are_compared(tools: AgentTools, charts: Charts) -> None:

@@ -21,8 +21,10 @@ from foretell.domain.result import Status
 from foretell.domain.summary import Conclusion, conclude, summary_line
 from foretell.domain.target import (
     AgentSpec,
+    CompareSettings,
     Environment,
     Inventory,
+    PlanSettings,
     Resource,
     Variable,
     VariableValue,
@@ -182,6 +184,10 @@ async def test_what_is_deployed_is_the_current_side(world: World) -> None:
     assert unknown.current is None
 
 
+OF_BASE = CompareSettings(mask_names=("base",))
+OF_HEAD = CompareSettings(mask_names=("head",))
+
+
 def inventory(world: World, *resources: Resource) -> Inventory:
     """The world's inventory with other resources, under ids of its own reading."""
     return Inventory(
@@ -196,6 +202,8 @@ async def compared(
     world.agents = FakeAgents(agent)
     await world.write()
     before = inventory(world, *base)
+    former = replace(world.deployment, plan=PlanSettings(compare=OF_BASE))
+    before = replace(before, deployments=(former,))
     if not base_deployment:
         before = replace(before, deployments=())
     plan = await world.submit(
@@ -230,6 +238,30 @@ async def test_of_two_inventories_targets_are_new_removed_or_compared(world: Wor
         Source("repo", "head"),
     )
     assert (only_head.current, only_base.proposed) == (None, None)
+
+
+async def test_what_is_no_change_is_what_the_base_says_where_there_is_one(world: World) -> None:
+    """A change that brings its own rule would hide itself."""
+    world.deployment = replace(world.deployment, plan=PlanSettings(compare=OF_HEAD))
+    (only,) = some_resources(1)
+    _, asked = await compared(world, [only], [only])
+    assert asked["r00"].compare == OF_BASE
+    _, asked = await compared(world, [only], [], base_deployment=False)
+    assert asked["r00"].compare == OF_HEAD
+
+
+async def test_what_a_deployment_says_of_comparing_is_frozen_with_the_question(
+    world: World,
+) -> None:
+    world.deployment = replace(world.deployment, plan=PlanSettings(compare=OF_HEAD))
+    agent = ScriptedAgent()
+    world.agents = FakeAgents(agent)
+    await world.write()
+    await world.fanned_out()
+    world.deployment = replace(world.deployment, plan=PlanSettings())
+    await world.write()
+    await world.drain()
+    assert {one.compare for one in agent.contexts} == {OF_HEAD}
 
 
 async def test_a_deployment_that_is_new_has_only_new_targets(world: World) -> None:
