@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from foretell.agents.terraform_cloud.following import pause
 from foretell.agents.terraform_cloud.judged import Judged, read_judged
@@ -187,23 +189,24 @@ def test_a_state_survives_what_other_versions_wrote() -> None:
 
 
 class Told:
-    """A client that gives one document for every call."""
+    """A client that gives one document for every call, and another for outcomes."""
 
-    def __init__(self, document: Any, status: int = 200) -> None:
+    def __init__(self, document: Any, status: int = 200, outcomes: Any = None) -> None:
         self._answer = answer(status, document)
+        self._outcomes = answer(200 if outcomes else 404, outcomes or {})
         self.asked: list[str] = []
 
     async def call(self, method: str, path: str, **_: Any) -> Answer:
         self.asked.append(path)
-        return self._answer
+        return self._outcomes if path.endswith("/policy-set-outcomes") else self._answer
 
 
 def judged_run(name: str) -> Any:
     return read_run({"id": "r", "relationships": {name: {"data": [{"id": "1"}]}}})
 
 
-async def judged(name: str, document: Any, status: int = 200) -> list[str]:
-    found = await read_judged(Told(document, status), judged_run(name))  # type: ignore[arg-type]
+async def judged(name: str, document: Any, status: int = 200, outcomes: Any = None) -> list[str]:
+    found = await read_judged(Told(document, status, outcomes), judged_run(name))  # type: ignore[arg-type]
     return [str(each) for each in found]
 
 
@@ -237,6 +240,15 @@ async def test_opa_and_tasks_are_named_with_their_weight() -> None:
         "post plan task scan failed (advisory)",
         "opa policies failed (1 mandatory failed)",
     ]
+    outcomes = [
+        {"policy_name": "no-public-bucket", "status": "failed"},
+        {"policy_name": "tags", "status": "passed"},
+    ]
+    named = {"data": [{"attributes": {"outcomes": outcomes}}]}
+    document = {"data": [stage], "included": [task, policies]}
+    assert (await judged("task-stages", document, outcomes=named))[1] == (
+        "opa policies failed (1 mandatory failed: no-public-bucket)"
+    )
 
 
 async def test_a_check_that_was_never_reached_is_not_asked_about_and_not_shown() -> None:
@@ -249,6 +261,30 @@ async def test_a_check_that_was_never_reached_is_not_asked_about_and_not_shown()
 async def test_what_cannot_be_read_is_said() -> None:
     assert await judged("policy-checks", {}, 404) == ["policy check unreadable (status 404)"]
     assert await judged("tf-policy-evaluations", b"<html>") == ["policy evaluation unreadable"]
+
+
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["data", "included", "attributes", "relationships", "result", "status", "type"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(deadline=None)
+@given(document=ANY_JSON)
+async def test_an_answer_of_any_shape_breaks_nothing(document: Any) -> None:
+    for name in ("policy-checks", "task-stages", "tf-policy-evaluations"):
+        await judged(name, document)
+    assert read_run(document, document).id is not None
 
 
 def test_only_what_was_decided_against_has_failed() -> None:

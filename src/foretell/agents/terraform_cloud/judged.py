@@ -4,7 +4,7 @@ Only what is final is asked about: the output of a check that was never reached 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from foretell.agents.terraform_cloud.client import Client
@@ -23,6 +23,8 @@ class Judged:
     name: str
     status: str
     detail: str = ""
+    evaluation: str = ""
+    """The id of a policy evaluation, whose outcomes have names."""
 
     @property
     def failed(self) -> bool:
@@ -43,7 +45,23 @@ async def read_judged(client: Client, run: RunView) -> tuple[Judged, ...]:
     if run.policy_evaluations:
         path = f"runs/{run.id}/tf-policy-evaluations"
         found += await _asked(client, path, _evaluation, "policy evaluation")
-    return tuple(judged for judged in found if judged.status not in _NOT_REACHED)
+    reached = [judged for judged in found if judged.status not in _NOT_REACHED]
+    return tuple([await _named(client, judged) for judged in reached])
+
+
+async def _named(client: Client, judged: Judged) -> Judged:
+    """With the names of the policies that did not hold, where they can be read."""
+    if not judged.failed or not judged.evaluation:
+        return judged
+    path = f"policy-evaluations/{judged.evaluation}/policy-set-outcomes"
+    names = [each.name for each in await _asked(client, path, _outcomes, "") if each.name]
+    return replace(judged, detail=_joined(judged.detail, ", ".join(names[:_MOST_NAMES])))
+
+
+def _outcomes(data: Mapping[str, Any], _: Any) -> Iterator[Judged]:
+    for each in (data.get("attributes") or {}).get("outcomes") or ():
+        if each.get("status") not in _GOOD:
+            yield Judged(str(each.get("policy_name") or ""), str(each.get("status")))
 
 
 async def _asked(client: Client, path: str, read: Any, what: str) -> list[Judged]:
@@ -51,13 +69,18 @@ async def _asked(client: Client, path: str, read: Any, what: str) -> list[Judged
         answer = await client.call("GET", path)
         if answer.status != 200:
             return [Judged(what, "unreadable", f"status {answer.status}")]
-        document = answer.json()
+        return _members(answer.json(), read)
     except (AgentError, InvalidRequest):
         return [Judged(what, "unreadable")]
-    included = document.get("included") or () if isinstance(document, Mapping) else ()
+    except (AttributeError, TypeError, KeyError):
+        # Not the documented shape: what others judged is shown, and nothing depends on it.
+        return [Judged(what, "unreadable", "an answer of another shape")]
+
+
+def _members(document: Any, read: Any) -> list[Judged]:
+    included = document.get("included") or ()
     by_id = {(each.get("type"), each.get("id")): each for each in included}
-    data = document.get("data") or () if isinstance(document, Mapping) else ()
-    return [judged for each in data for judged in read(each, by_id)]
+    return [judged for each in document.get("data") or () for judged in read(each, by_id)]
 
 
 def _check(data: Mapping[str, Any], _: Any) -> Iterator[Judged]:
@@ -116,7 +139,8 @@ def _evaluation(data: Mapping[str, Any], _: Any) -> Iterator[Judged]:
         attributes.get("result-count") or {}, ("mandatory-failed", "advisory-failed", "errored")
     )
     kind = attributes.get("policy-kind") or attributes.get("stage-type") or ""
-    yield Judged(f"{kind} policies".strip(), str(attributes.get("status")), counts)
+    opa = str(data.get("id") or "") if data.get("type") == "policy-evaluations" else ""
+    yield Judged(f"{kind} policies".strip(), str(attributes.get("status")), counts, opa)
 
 
 def _counted(holder: Mapping[str, Any], names: tuple[str, ...]) -> str:
