@@ -1,6 +1,7 @@
 """What a plan by Argo CD says: of the original, of both renders, and of what nobody can tell."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -403,3 +404,35 @@ async def test_an_original_that_is_hydrated_is_told(world: World) -> None:
     spec["sourceHydrator"] = {"drySource": {}}
     with pytest.raises(AgentRejected, match="no source but a sourceHydrator"):
         await world.plan(template)
+
+
+@pytest.mark.parametrize(
+    "helm",
+    [
+        {"parameters": [{"name": "db.password", "value": "canary-%s"}]},
+        {"valuesObject": {"db": {"password": "canary-%s"}}},
+        {"values": "replicas: 2\ndb:\n  password: canary-%s\n"},
+    ],
+    ids=["parameters", "valuesObject", "values"],
+)
+async def test_a_password_in_an_application_is_hidden_and_its_change_shows(
+    world: World, helm: dict[str, Any]
+) -> None:
+    def of(side: str) -> Any:
+        return json.loads(json.dumps(helm).replace("%s", side))
+
+    template = await deployed(world, Directory([config_map("web")]), source={"helm": of("old")})
+    template["spec"]["source"]["helm"] = of("old")
+    same = kinds(await world.plan(template, tag="main"))["cr"]
+    template["spec"]["source"]["helm"] = of("new")
+    done = await world.plan(template, tag="main", invocation="i-2")
+    changed = kinds(done)["cr"]
+    assert (same.has_changes, changed.has_changes) == (False, True)
+    assert same.content_hash != changed.content_hash
+    assert "canary-" not in repr(done) + repr(same)
+
+
+async def test_values_without_a_secret_stay_as_they_are_written(world: World) -> None:
+    template = await deployed(world, Directory([config_map("web")]))
+    template["spec"]["source"]["helm"] = {"values": "replicas: 2 # two\n"}
+    assert "replicas: 2 # two" in kinds(await world.plan(template))["cr"].proposed

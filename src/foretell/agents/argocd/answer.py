@@ -7,11 +7,13 @@ from typing import Any
 
 from foretell.agents.argocd.application import API_VERSION, normalised
 from foretell.agents.argocd.documents import Application, JsonMap
+from foretell.agents.argocd.hiding import hidden
 from foretell.agents.argocd.manifests import NOTHING, Rendered
-from foretell.domain.digest import Key
+from foretell.domain.digest import Key, keyed_digest
 from foretell.domain.errors import AgentRejected, InvalidRequest
 from foretell.domain.result import Kind, KindResult
 from foretell.formats.kubernetes import CompareOptions, Comparison, compare, kind_result, remarks
+from foretell.formats.kubernetes.answer import SCHEME
 from foretell.kit.redactor import Redactor
 
 MANIFEST, CR = Kind("manifest"), Kind("cr")
@@ -79,10 +81,12 @@ def manifest_answer(current: State, proposed: State, terms: Terms) -> Answer:
 
 def cr_result(current: State, proposed: State, terms: Terms) -> KindResult:
     """The Application itself, without what only the server writes into it."""
-    comparison = _compared(
-        _written(current.document), _written(proposed.document), terms, "the Application"
-    )
+    sides = [_meant(side.document) for side in (current, proposed)]
+    before, after = hidden(sides[0], sides[1])
+    comparison = _compared(_text(before), _text(after), terms, "the Application")
     result = kind_result(CR, comparison, terms.key, new=current.document is None)
+    # Of the Application as it is: what is hidden counts too.
+    result = replace(result, content_hash=keyed_digest(SCHEME, terms.key.secret, sides[1]))
     return terms.redactor.result(result)
 
 
@@ -129,15 +133,20 @@ def _leaks(current: State, proposed: State) -> Sequence[str]:
     ]
 
 
-def _written(document: JsonMap | None) -> str:
+def _text(document: JsonMap | None) -> str:
+    return "" if document is None else json.dumps(document)
+
+
+def _meant(document: JsonMap | None) -> JsonMap | None:
+    """What somebody asked for, without what the server writes or leaves out."""
     if document is None:
-        return ""
+        return None
     metadata = dict(document["metadata"])
     metadata["annotations"] = _annotations(metadata.get("annotations") or {})
     kept = {key: metadata.get(key) for key in _METADATA}
     spec = {**document["spec"], "project": document["spec"].get("project") or "default"}
     head = {"apiVersion": API_VERSION, "kind": "Application"}
-    return json.dumps(head | {"metadata": _filled(kept), "spec": normalised(spec)})
+    return head | {"metadata": _filled(kept), "spec": normalised(spec)}
 
 
 _METADATA = ("name", "namespace", "labels", "annotations", "finalizers")

@@ -79,14 +79,14 @@ def rejected(found: Sequence[Complaint]) -> AgentRejected:
 def config_complaints(config: JsonObject, *, partial: bool) -> list[Complaint]:
     """What is wrong with a config that was not rendered yet; below `template` all is allowed."""
     known = {key: value for key, value in config.items() if not _is_unknown(value)}
-    found = _plain_secrets(config)
+    found, open_paths = _plain_secrets(config), [(key,) for key in config]
     try:
         ArgoCdConfig.model_validate({**known, "apiKey": "a reference"})
     except ValidationError as error:
         found += [
             each
             for each in complaints(error, ArgoCdConfig)
-            if not (each.missing and (partial or each.path[0] in config))
+            if not (each.missing and (partial or each.path in open_paths))
         ]
     if "apiKey" not in config and not partial:
         found.append(Complaint(("apiKey",), "expected a reference: {file: PATH} or {env: NAME}"))

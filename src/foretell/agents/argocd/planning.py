@@ -155,7 +155,8 @@ class Planner:
 
         async def asked() -> str:
             name = question.temporary(wanted.name, PROPOSED)
-            return await client.source_type(source, name=name, project=project, index=place)
+            with self._renderer.listed():
+                return await client.source_type(source, name=name, project=project, index=place)
 
         try:
             return await self._tools.renders.once(key, asked)

@@ -60,19 +60,19 @@ class Renderer:
 
     async def close(self) -> None:
         """Stops all renders, and waits until their Applications are deleted."""
-        running = list(self._running)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        while running := list(self._running):
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
 
     async def _make(self, server: Server, ask: Ask) -> Rendered:
         match ask.by:
             case OfExisting() as by:
-                with self._listed(None):
+                with self.listed():
                     RENDERS.labels(of="original").inc()
                     return as_rendered(await manifests(server.client, by, ask.expected))
             case OfTemporary() as by:
-                with self._listed(by.invocation_id):
+                with self.listed(by.invocation_id):
                     return await self._temporary(server.client, by, ask.expected)
             case _:
                 assert_never(ask.by)
@@ -95,7 +95,8 @@ class Renderer:
             raise AgentUnavailable(f"the render of {by.original} was given up by who began it")
 
     @contextmanager
-    def _listed(self, owner: InvocationId | None) -> Iterator[None]:
+    def listed(self, owner: InvocationId | None = None) -> Iterator[None]:
+        """The running task is stopped by `close`, which waits for it."""
         task = asyncio.current_task()
         assert task is not None  # nothing runs outside of one
         self._running.add(task)
