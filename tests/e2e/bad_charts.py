@@ -72,7 +72,7 @@ def agents(repository: Path) -> dict[str, dict[str, Any]]:
         "missing": chart("charts/nowhere"),
         "elsewhere": chart("charts/leaky", repoURL="/etc"),
         "revision": chart("charts/leaky", revision="nowhere"),
-        "undefined": template("{{ nowhere.x }}"),
+        "undefined": template("{{ variables.nowhere }}"),
         "loop": template(
             "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
         ),

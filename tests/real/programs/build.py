@@ -7,6 +7,7 @@ that cannot be had is skipped with its reason; with CI=true that is a failure.
 
 import asyncio
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -199,11 +200,12 @@ def find(name: str) -> Path:
 
 
 def version_of(name: str) -> str:
-    """The first line of what the program itself says."""
+    """What the program itself says: the line with a version, before which it may warn."""
     asked = subprocess.run(
         [find(name), *PROGRAMS[name].ask], capture_output=True, text=True, check=True, timeout=60
     )
-    return asked.stdout.strip().splitlines()[0]
+    lines = asked.stdout.strip().splitlines()
+    return next((line for line in lines if re.search(r"\d+\.\d+", line)), lines[0])
 
 
 def make(name: str) -> Path:
