@@ -25,6 +25,9 @@ from foretell.domain.errors import AgentRejected
 from foretell.domain.result import Action
 from foretell.testing.agents import a_context, a_side
 from foretell.testing.argocd import ADMIN, Directory, RenderInputs, an_application, read_policies
+from foretell.testing.argocd.faults import Fault
+from foretell.testing.argocd.refused import EXHAUSTED, Refused
+from foretell.testing.budget import FreeBudget
 from foretell.testing.contracts.agent import ask
 
 
@@ -436,3 +439,15 @@ async def test_values_without_a_secret_stay_as_they_are_written(world: World) ->
     template = await deployed(world, Directory([config_map("web")]))
     template["spec"]["source"]["helm"] = {"values": "replicas: 2 # two\n"}
     assert "replicas: 2 # two" in kinds(await world.plan(template))["cr"].proposed
+
+
+async def test_renders_are_paced_over_all_workers_and_a_pause_is_for_all(world: World) -> None:
+    template = await deployed(world, chart())
+    busy = Refused(EXHAUSTED, "too many", retry_after=0)
+    world.argocd.faults.calls.append(Fault("plan-.*/manifests", busy))
+    await world.plan(template)
+    budget = world.tools.budget
+    assert isinstance(budget, FreeBudget)
+    name = "argocd argo.example.test"
+    assert budget.taken[name] == 3  # the original, the refused one and its repetition
+    assert budget.held == {name: timedelta(0)}

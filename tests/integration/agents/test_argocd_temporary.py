@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from argocd_world import (
+    ADDRESS,
     World,
     a_chart,
     a_source,
@@ -17,6 +18,7 @@ from argocd_world import (
     kinds,
     manifest,
 )
+from prometheus_client import REGISTRY
 
 from foretell.agents.argocd.temporary import PLAN_LABEL
 from foretell.domain.errors import AgentRejected, AgentUnavailable
@@ -294,7 +296,13 @@ async def test_a_sweep_waits_for_who_may_still_be_at_work_elsewhere(world: World
     assert left.removed == 1
 
 
-async def test_what_a_finalizer_holds_is_told_and_tried_again(world: World) -> None:
+def counted() -> float | None:
+    return REGISTRY.get_sample_value("foretell_argocd_leftovers", {"server": ADDRESS})
+
+
+async def test_what_a_finalizer_holds_is_told_and_tried_again(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
     template = await deployed(world, chart())
     world.argocd.faults.finalizers = ("post-delete.example.test",)
     await world.plan(template)
@@ -303,9 +311,12 @@ async def test_what_a_finalizer_holds_is_told_and_tried_again(world: World) -> N
     config = {**world.config, "apiKey": "canary-argo-4f1c"}
     left = await world.agent.sweep(config, timedelta(minutes=10), frozenset())
     assert (left.removed, left.stuck) == (0, (held,))
+    assert counted() == 1
+    assert f"application={held}" in capsys.readouterr().out
     world.argocd.applications[held]["metadata"]["finalizers"] = []
     left = await world.agent.sweep(config, timedelta(minutes=10), frozenset())
     assert (left.removed, left.stuck) == (1, ())
+    assert counted() == 0
 
 
 async def test_what_could_not_be_deleted_does_not_cost_the_answer(world: World) -> None:
