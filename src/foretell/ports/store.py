@@ -61,7 +61,8 @@ class PlanTx(Protocol):
 
     async def usage(
         self, workspace_id: WorkspaceId, deployment_id: DeploymentId, since: datetime
-    ) -> PlanUsage: ...
+    ) -> PlanUsage:
+        """How much is asked for; nobody else in the workspace is told before this block ends."""
 
     async def plan_by_key(
         self, workspace_id: WorkspaceId, deployment_id: DeploymentId, key: str

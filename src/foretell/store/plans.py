@@ -29,6 +29,8 @@ class Plans(Overrides):
     async def usage(
         self, workspace_id: WorkspaceId, deployment_id: DeploymentId, since: datetime
     ) -> PlanUsage:
+        # The count is younger than the lock: of two requests at once, one counts the other.
+        await self.send("lock_key", {"key": f"usage {workspace_id}"})
         row = await self.first(
             "usage",
             {"workspace_id": workspace_id, "deployment_id": deployment_id, "since": since},

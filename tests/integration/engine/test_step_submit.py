@@ -134,6 +134,14 @@ async def test_a_limit_is_named_and_leaves_nothing_behind(
     assert len(await world.queued()) == 2
 
 
+async def test_a_limit_is_exact_however_many_ask_at_once(world: World) -> None:
+    world.limits = PlanLimits(deployment_computing=3)
+    await world.write()
+    found = await at_once(*(world.submit() for _ in range(8)))
+    assert sum(isinstance(one, Plan) for one in found) == 3
+    assert sum(isinstance(one, RateLimited) for one in found) == 5
+
+
 async def test_a_minute_later_one_may_ask_again(world: World) -> None:
     world.limits = PlanLimits(deployment_per_minute=1)
     await world.write()

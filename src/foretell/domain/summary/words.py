@@ -56,6 +56,7 @@ def summary_line(targets: Sequence[TargetRollup], summary: Summary) -> str:
     noun = "target" if summary.total == 1 else "targets"
     line = f"{summary.changed} of {summary.total} {noun} affected"
     words = _distinct_words(distinct_changes(targets))
+    several = summary.validation_errors > 1
     rest = [
         f"{number} {word}"
         for number, word in (
@@ -65,7 +66,7 @@ def summary_line(targets: Sequence[TargetRollup], summary: Summary) -> str:
             (summary.computing, "computing"),
             (summary.violations, "violations" if summary.violations > 1 else "violation"),
             (summary.overridden, "overridden"),
-            (summary.validation_errors, "rules errored"),
+            (summary.validation_errors, "rules errored" if several else "rule errored"),
             (summary.suppressed, "with only suppressed changes"),
         )
         if number
