@@ -21,6 +21,7 @@ from foretell.cli.remote import (
     ServerOption,
     TokenOption,
     WorkspaceOption,
+    github_ref,
     needed,
     plan_remotely,
 )
@@ -67,7 +68,10 @@ def plan(  # noqa: PLR0913 - a command's options are its parameters
         str, typer.Option(metavar="ADDRESS", help="Plan what this Argo CD has of --repo.")
     ] = "",
     repo: RepoOption = "",
-    sha: Annotated[str, typer.Option(help="With --argocd: the commit to plan.")] = "",
+    sha: Annotated[str, typer.Option(help="With --repo: the commit to plan.")] = "",
+    pr: Annotated[
+        int | None, typer.Option(min=1, help="With --repo: the pull request to show it on.")
+    ] = None,
     into: Annotated[
         str, typer.Option(metavar="BRANCH", help="With --argocd: where it is to be merged.")
     ] = "",
@@ -100,6 +104,8 @@ def plan(  # noqa: PLR0913 - a command's options are its parameters
       foretell plan --argocd argocd.example.com --repo shop/platform --sha 3f9c1d2 --base main
 
       foretell plan --workspace acme --deployment api --tag pr-12-3f9c1d2 --wait
+
+      foretell plan -w acme -d api --repo shop/platform --sha 3f9c1d2 --pr 12
     """
     if argocd:
         needed(repo=repo, sha=sha)
@@ -107,8 +113,10 @@ def plan(  # noqa: PLR0913 - a command's options are its parameters
     elif local:
         reports = _locally(LocalPlan(file, base or "HEAD", head, deployment, tag, context))
     else:
+        tag = tag or sha
         needed(workspace=workspace, deployment=deployment, tag=tag, otherwise=_NO_SERVER)
-        wanted = RemotePlan(workspace, deployment, tag, wait=wait, context=context)
+        github = github_ref(repo, sha, pr)
+        wanted = RemotePlan(workspace, deployment, tag, wait, context, github)
         reports = _remotely(Server(server, token), wanted)
     write_reports(reports, output)
     raise Ending(

@@ -1,7 +1,7 @@
 """Plans on a server, followed by its events."""
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import uuid4
 
 import typer
@@ -9,7 +9,7 @@ import typer
 from foretell.cli.client import Client, Deployed, open_client
 from foretell.cli.local import Progress
 from foretell.domain.errors import InvalidRequest
-from foretell.domain.plan import PlanId, PlanStatus
+from foretell.domain.plan import GithubRef, PlanId, PlanStatus
 from foretell.domain.summary import PlanReport
 from foretell.formats.recontext import CONTEXT, results_to_read, with_context
 
@@ -43,13 +43,27 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class RemotePlan:
-    """What to ask for; without `wait` the plan is shown as far as it has come at once."""
+    """What to ask for; without `wait` the plan is shown as far as it has come at once.
+
+    `github`: where the plan is to be shown besides, by the server.
+    """
 
     workspace: str
     deployment: str
     tag: str
     wait: bool = True
     context: int = CONTEXT
+    github: GithubRef | None = None
+
+    def body(self) -> dict[str, Any]:
+        """The request as the API takes it."""
+        if self.github is None:
+            return {"tag": self.tag}
+        at = self.github
+        github: dict[str, Any] = {"owner": at.owner, "repo": at.repo, "sha": at.sha}
+        if at.pr_number is not None:
+            github["prNumber"] = at.pr_number
+        return {"tag": self.tag, "github": github}
 
 
 async def plan_remotely(server: Server, wanted: RemotePlan, progress: Progress) -> PlanReport:
@@ -61,7 +75,7 @@ async def plan_remotely(server: Server, wanted: RemotePlan, progress: Progress) 
     key = str(uuid4())
     async with open_client(server.url, server.token) as client:
         seconds = QUICK if wanted.wait else 0
-        report = await client.submit(where, {"tag": wanted.tag}, key=key, wait_seconds=seconds)
+        report = await client.submit(where, wanted.body(), key=key, wait_seconds=seconds)
         if wanted.wait and report.status is PlanStatus.COMPUTING:
             await _follow(client, where, report, progress)
             report = await client.get(where, report.id)
@@ -94,6 +108,23 @@ async def show_remotely(
     async with open_client(server.url, server.token) as client:
         report = await client.get(where, PlanId(plan_id))
         return await _with_context(client, where, report, context)
+
+
+def github_ref(repo: str, sha: str, pr: int | None) -> GithubRef | None:
+    """The commit that a plan is shown at; None where no repository is named.
+
+    Raises InvalidRequest for what is no repository, and for a repository without a commit.
+    """
+    if not repo:
+        if sha or pr is not None:
+            raise InvalidRequest("--sha and --pr need a --repo OWNER/NAME")
+        return None
+    owner, _, name = repo.partition("/")
+    if not owner or not name or "/" in name or ":" in repo:
+        raise InvalidRequest(f"--repo: expected OWNER/NAME, found {repo!r}")
+    if not sha:
+        raise InvalidRequest("--repo needs the commit that is planned: --sha")
+    return GithubRef(owner, name, sha, pr)
 
 
 def needed(*, otherwise: str = "", **options: str) -> None:
