@@ -2,6 +2,7 @@
 
 import base64
 import gzip
+import hashlib
 import json
 import subprocess
 import threading
@@ -24,21 +25,34 @@ CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {a: 
 
 
 class Site:
-    """Answers GET with what was put under a path; anything else is 404. Remembers who asked."""
+    """Answers GET and HEAD with what was put under a path, as JSON unless `types` says else.
+
+    Anything else is 404. Remembers who asked.
+    """
 
     def __init__(self) -> None:
         self.pages: dict[str, bytes] = {}
+        self.types: dict[str, str] = {}
         self.credentials: set[str] = set()
         site = self
 
         class Answers(BaseHTTPRequestHandler):
+            def do_HEAD(self) -> None:
+                self.head()
+
             def do_GET(self) -> None:
+                self.wfile.write(self.head())
+
+            def head(self) -> bytes:
                 site.credentials.add(self.headers.get("Authorization", ""))
-                page = site.pages.get(self.path.partition("?")[0])
+                path = self.path.partition("?")[0]
+                page = site.pages.get(path)
                 self.send_response(404 if page is None else 200)
-                self.send_header("Content-Type", "application/json")
+                body = page or b'{"kind":"Status","apiVersion":"v1","code":404}'
+                self.send_header("Content-Type", site.types.get(path, "application/json"))
+                self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                self.wfile.write(page or b'{"kind":"Status","apiVersion":"v1","code":404}')
+                return body
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Silent."""
@@ -74,8 +88,16 @@ def packed(tmp_path: Path) -> Path:
 async def tools(
     request: pytest.FixtureRequest, real_program: Callable[[str], Path], tmp_path: Path, site: Site
 ) -> AsyncIterator[AgentTools]:
+    # The registry of these tests has no certificate that a machine would trust.
+    helm = tmp_path / "helm"
+    program = real_program(request.param)
+    helm.write_text(
+        f'#!/bin/sh\ncase "$*" in *oci://localhost*) set -- "$@" --plain-http;; esac\n'
+        f'exec "{program}" "$@"\n'
+    )
+    helm.chmod(0o755)
     settings = {
-        "helm": str(real_program(request.param)),
+        "helm": str(helm),
         "cacheDir": str(tmp_path / "cache"),
         "chartRoots": [str(tmp_path)],
     }
@@ -107,6 +129,53 @@ async def planned(tools: AgentTools, config: JsonObject) -> Done:
 
 def manifest(done: Done) -> KindResult:
     return done.results[0]
+
+
+def push_chart(site: Site, packed: Path) -> str:
+    """The chart in a registry (OCI distribution and image specifications, Helm's media types)."""
+    config = json.dumps({"apiVersion": "v2", "name": "web", "version": "1.2.3"}).encode()
+    place = "/v2/charts/web"
+
+    def blob(content: bytes, kind: str) -> dict[str, Any]:
+        digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+        site.pages[f"{place}/blobs/{digest}"] = content
+        site.types[f"{place}/blobs/{digest}"] = "application/octet-stream"
+        return {"mediaType": kind, "digest": digest, "size": len(content)}
+
+    media_type = "application/vnd.oci.image.manifest.v1+json"
+    layer = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+    manifest = {
+        "schemaVersion": 2,
+        "mediaType": media_type,
+        "config": blob(config, "application/vnd.cncf.helm.config.v1+json"),
+        "layers": [blob(packed.read_bytes(), layer)],
+    }
+    text = json.dumps(manifest).encode()
+    for name in ("1.2.3", f"sha256:{hashlib.sha256(text).hexdigest()}"):
+        site.pages[f"{place}/manifests/{name}"] = text
+        site.types[f"{place}/manifests/{name}"] = media_type
+    site.pages["/v2/"] = b"{}"
+    site.pages[f"{place}/tags/list"] = json.dumps(
+        {"name": "charts/web", "tags": ["1.2.3"]}
+    ).encode()
+    return site.url.replace("http://127.0.0.1", "oci://localhost") + "/charts/web"
+
+
+@pytest.mark.parametrize("revision", ["1.2.3", None])
+async def test_a_chart_comes_from_a_registry(
+    tools: AgentTools, site: Site, packed: Path, revision: str | None
+) -> None:
+    config: JsonObject = {"chart": push_chart(site, packed), "values": {"a": "given"}}
+    done = await planned(tools, config | ({"revision": revision} if revision else {}))
+    assert "a: given" in manifest(done).proposed
+
+
+async def test_a_version_that_a_registry_does_not_have_is_named(
+    tools: AgentTools, site: Site, packed: Path
+) -> None:
+    chart = push_chart(site, packed)
+    with pytest.raises((AgentRejected, AgentUnavailable), match=r"9\.9\.9"):
+        await planned(tools, {"chart": chart, "revision": "9.9.9"})
 
 
 def publish_chart(site: Site, packed: Path) -> None:
