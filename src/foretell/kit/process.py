@@ -34,7 +34,9 @@ _LAST_WORDS: Final = 2.0
 _LEAST_ADDRESS_SPACE_BYTES: Final = 2 * 1024**3
 _CAP_AND_BECOME: Final = (
     "import os, resource, sys\n"
-    "resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)\n"
+    "for cap in sys.argv[1].split(','):\n"
+    "    name, _, most = cap.partition('=')\n"
+    "    resource.setrlimit(getattr(resource, 'RLIMIT_' + name), (int(most),) * 2)\n"
     "os.execv(sys.argv[2], sys.argv[2:])\n"
 )
 
@@ -63,9 +65,10 @@ class ProgramMissing(ProgramStopped):
 class Limits:
     """What one child may use.
 
-    `output_bytes` holds for each of the two streams. With `network` false the child has no network
-    where the system can do that: `network_isolation` says whether. `stop` is sent first, SIGKILL
-    after `grace` (Terraform releases its lock on SIGINT).
+    `output_bytes` holds for each of the two streams, `file_bytes` for each file that it writes.
+    With `network` false the child has no network where the system can do that:
+    `network_isolation` says whether. `stop` is sent first, SIGKILL after `grace` (Terraform
+    releases its lock on SIGINT).
     """
 
     wall: timedelta
@@ -74,6 +77,7 @@ class Limits:
     network: bool
     stop: signal.Signals = signal.SIGTERM
     grace: timedelta = timedelta(seconds=5)
+    file_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +120,13 @@ def _find(name: str, path: str) -> str:
 
 
 def _limited(argv: list[str], limits: Limits) -> list[str]:
+    caps = []
     if not session.can_be_watched():
-        cap_bytes = max(limits.memory_bytes, _LEAST_ADDRESS_SPACE_BYTES)
-        argv = [sys.executable, "-I", "-S", "-c", _CAP_AND_BECOME, str(cap_bytes), *argv]
+        caps.append(f"AS={max(limits.memory_bytes, _LEAST_ADDRESS_SPACE_BYTES)}")
+    if limits.file_bytes is not None:
+        caps.append(f"FSIZE={limits.file_bytes}")
+    if caps:
+        argv = [sys.executable, "-I", "-S", "-c", _CAP_AND_BECOME, ",".join(caps), *argv]
     return argv if limits.network else without_network(argv)
 
 

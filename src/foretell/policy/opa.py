@@ -35,6 +35,7 @@ LIMITS: Final = Limits(
     output_bytes=32 * 1024**2,
     network=False,
     grace=timedelta(),
+    file_bytes=0,
 )
 # Go collects in time instead of being killed, and leaves the machine to others.
 _ENVIRONMENT: Final = {"GOMEMLIMIT": "768MiB", "GOMAXPROCS": "2", "HOME": "/nonexistent"}

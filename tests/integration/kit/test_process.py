@@ -3,6 +3,7 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -165,6 +166,17 @@ async def test_without_proc_the_address_space_is_capped(monkeypatch: pytest.Monk
     assert done.returncode == 1
     assert b"MemoryError" in done.stderr
     assert (await run(python("print(1)"), limits=LIMITS)).stdout == b"1\n"
+
+
+async def test_a_child_writes_no_file_beyond_its_bound(tmp_path: Path) -> None:
+    path = str(tmp_path / "file")
+    write = python(f"import pathlib; pathlib.Path({path!r}).write_text('x'); print('written')")
+    bound = replace(LIMITS, file_bytes=0)
+    done = await run(write, limits=bound)
+    assert done.returncode != 0
+    assert (tmp_path / "file").read_bytes() == b""
+    assert (await run(python("print('a pipe is no file')"), limits=bound)).returncode == 0
+    assert (await run(write, limits=LIMITS)).stdout == b"written\n"
 
 
 async def test_a_missing_program_is_named_with_what_to_do(tmp_path: Path) -> None:
