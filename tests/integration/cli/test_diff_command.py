@@ -312,11 +312,16 @@ def test_a_warning_about_a_folder_names_file_and_line(program: Program, write: W
     )
 
 
-def test_a_name_that_yaml_reads_as_false_is_refused(program: Program, write: Write) -> None:
+def test_a_name_that_yaml_reads_as_false_is_shown_with_a_warning(
+    program: Program, write: Write
+) -> None:
     write("a.yaml", CONFIG.replace("name: c", "name: n") % 1)
-    assert program.refusal("a.yaml", "a.yaml") == (
-        "document 1 of a.yaml (line 1), a ConfigMap: metadata.name is true or false, expected text:"
-        " put it in quotes (without them n, no, off, y, yes and on are true or false)"
+    write("b.yaml", CONFIG.replace("name: c", "name: n") % 2)
+    shown = program.json("a.yaml", "b.yaml")
+    assert [change["name"] for change in shown["changes"]] == ["n"]
+    assert shown["warnings"][0] == (
+        "document 1 of a.yaml (line 1): metadata.name is taken for the text 'n'; Kubernetes reads"
+        " true or false there unless it is put in quotes"
     )
 
 

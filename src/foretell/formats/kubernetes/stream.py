@@ -18,6 +18,7 @@ from foretell.formats.kubernetes.identity import (
     scopes,
 )
 from foretell.formats.kubernetes.options import CompareOptions, Rendered
+from foretell.formats.kubernetes.spelling import spelled
 from foretell.formats.yaml import load_documents
 
 _PULL_PROGRESS = re.compile(r"\A\s*Pulled: \S+\nDigest: sha256:[0-9a-f]*\S*\n")
@@ -83,7 +84,7 @@ def _objects(
         warnings.append(f"{source}: left out the renderer's own progress text (Pulled, Digest)")
     for document in load_documents(text, source=source, limits=options.limits, known=known):
         place = f"document {document.number} of {source} (line {document.line})"
-        for value in _flat(document.value, _LIST_DEPTH, place):
+        for value in _flat(spelled(document, place, warnings), _LIST_DEPTH, place):
             if value["apiVersion"].startswith("kustomize.config.k8s.io/"):
                 warnings.append(f"{place} is input for kustomize, not an object; left out")
             else:
